@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+
+/**
+ * One reading of the machine's clocks.
+ *
+ * `wall` is Unix time in milliseconds and may step; `mono` is CLOCK_MONOTONIC in milliseconds, the same for all processes of a
+ * boot, and stands still while the machine sleeps; `boot` names the boot, since `mono` is comparable only within one.
+ */
+export interface Instant {
+  readonly wall: number;
+  readonly mono: number;
+  readonly boot: string;
+}
+
+/** Where time comes from. Pure code never holds one: it is given an `Instant`. */
+export interface Clock {
+  now(): Instant;
+}
+
+let bootId: string | undefined;
+
+/** The kernel's name for this boot; where there is none (macOS), the boot's wall time to ten seconds stands in. */
+function currentBoot(): string {
+  if (bootId === undefined) {
+    try {
+      bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    } catch {
+      bootId = `boot-${Math.round((Date.now() / 1000 - uptime()) / 10)}`;
+    }
+  }
+  return bootId;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => ({ wall: Date.now(), mono: Number(process.hrtime.bigint() / 1000n) / 1000, boot: currentBoot() }),
+};
+
+/**
+ * A clock for tests of whole processes: the system clock plus offsets read from a JSON file
+ * (`{wall, mono, boot}`, milliseconds and a boot name) at each call, so that a test can step the wall clock or act out a reboot.
+ */
+export function shiftedClock(file: string): Clock {
+  return {
+    now() {
+      const real = systemClock.now();
+      let shift: { wall?: number; mono?: number; boot?: string } = {};
+      try {
+        shift = JSON.parse(readFileSync(file, 'utf8')) as typeof shift;
+      } catch {
+        // the file may be between two writes of the test; the unshifted clock is right then
+      }
+      return { wall: real.wall + (shift.wall ?? 0), mono: real.mono + (shift.mono ?? 0), boot: shift.boot ?? real.boot };
+    },
+  };
+}
+
+/** The clock of this process: the machine's, or the one a test names in `HMA_TEST_CLOCK`. */
+export const processClock = (env: NodeJS.ProcessEnv = process.env): Clock =>
+  env['HMA_TEST_CLOCK'] ? shiftedClock(env['HMA_TEST_CLOCK']) : systemClock;
