@@ -1,0 +1,85 @@
+import type { EndedProcess, ProcessIdentity } from '../machines/port.ts';
+import type { Failure } from '../agents/port.ts';
+import type { AgentSlot } from '../task/model.ts';
+
+/** Why an option ended (domain.md, "closure"). Accepted = k is always `cap`; whether it ended itself is recorded apart. */
+export type Closure = 'natural' | 'cap' | 'deadline' | 'budget' | 'handoff' | 'stopped' | 'failed' | 'stalled';
+
+/** Which session an attempt belongs to: a numbered option, or the final review. */
+export type SessionName = { readonly kind: 'option'; readonly number: number } | { readonly kind: 'review' };
+
+/** How the program of an attempt ended. Times are active runtime, ms. */
+export interface AttemptExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly cause: 'exit' | 'timeout' | 'spawn' | 'ended' | 'lost';
+  /** Stamp of the end, CLOCK_MONOTONIC ms of `boot`. */
+  readonly mono: number;
+  readonly boot: string;
+}
+
+/**
+ * One process of a session.
+ *
+ *   starting ──started──▶ running ──ended──▶ ended
+ *       └──────────────ended (not started)──────▲
+ */
+export type Attempt = {
+  readonly number: number;
+  readonly nonce: string;
+  /** Active runtime at each stamp, ms. */
+  readonly startingAt: number;
+} & (
+  | { readonly state: 'starting' }
+  | { readonly state: 'running'; readonly startedAt: number; readonly runner: ProcessIdentity; readonly spokeAt: number | null; readonly ending: 'stall' | null }
+  | {
+      readonly state: 'ended';
+      readonly startedAt: number | null;
+      readonly spokeAt: number | null;
+      readonly endedAt: number;
+      readonly exit: AttemptExit | null;
+      readonly endedItself: boolean;
+      readonly failure: Failure | null;
+    }
+);
+
+/** Stamps of a session's end, active runtime in ms; null = not yet. Wall stamps are in the ledger. */
+export interface EndStamps {
+  readonly endingAt: number | null;
+  /** All its submissions are decided. */
+  readonly settledAt: number | null;
+  /** All its processes are gone. */
+  readonly reapedAt: number | null;
+  /** Its temporary files are gone, protected files are whole. */
+  readonly cleanAt: number | null;
+  readonly closedAt: number | null;
+}
+
+/**
+ * One agent's turn [o_i].
+ *
+ *   open ──ending──▶ ending ──(settled, reaped, clean)──▶ closed
+ */
+export interface Option extends EndStamps {
+  readonly number: number;
+  readonly agent: AgentSlot;
+  readonly state: 'open' | 'ending' | 'closed';
+  /** SHA-256 of the token by which submissions are known to be this option's. */
+  readonly tokenHash: string;
+  readonly openedAt: number;
+  readonly attempts: readonly Attempt[];
+  /** Ids of its accepted experiments, in order. */
+  readonly accepted: readonly string[];
+  /** Number of its submissions, whatever became of them. */
+  readonly submissions: number;
+  readonly closure: Closure | null;
+  readonly endedItself: boolean;
+  /** The k-th receipt has arrived in the session (active ms). */
+  readonly capSeenAt: number | null;
+  /** Failed attempts that count against the failure policy. */
+  readonly failures: number;
+  /** Active time before which no other attempt starts; null = none scheduled. */
+  readonly retryAt: number | null;
+  readonly ended: readonly EndedProcess[];
+  readonly survivors: readonly EndedProcess[];
+}

@@ -1,0 +1,189 @@
+import { archiveAccepted, evolveArchive } from '../archive/evolve.ts';
+import { evolveExperiments } from '../experiments/evolve.ts';
+import type { LedgerEvent } from '../ledger/port.ts';
+import { evolveOptions } from '../options/evolve.ts';
+import { evolveReview, evolveSelections } from '../review/evolve.ts';
+import type { RunEvent } from './events.ts';
+import type { RunState } from './model.ts';
+
+/** Notices kept in the state; all of them are in the ledger. */
+const keptNotices = 100;
+
+/**
+ * Folds one event into a run's state. Total: an event of an unknown type only moves `seq`. The first event of a ledger is
+ * `run.opened`; before it there is no state (null).
+ */
+export function evolveRun(state: RunState | null, event: LedgerEvent): RunState | null {
+  const known = event as RunEvent;
+  if (known.type === 'run.opened') return state ?? openRun(known);
+  return state === null ? null : { ...change(state, known), seq: event.seq };
+}
+
+/** Folds a whole ledger. */
+export const replayRun = (events: Iterable<LedgerEvent>): RunState | null => {
+  let state: RunState | null = null;
+  for (const event of events) state = evolveRun(state, event);
+  return state;
+};
+
+function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
+  const { run, workspace, contractHash, terms, budgets, tier, cannot, initial } = event.data;
+  return {
+    seq: event.seq,
+    run,
+    workspace,
+    openedWall: event.wall,
+    contractHash,
+    terms,
+    budgets,
+    isolation: { tier, cannot },
+    initial,
+    phase: 'exploring',
+    clock: { running: true, active: event.active, mono: event.mono, boot: '' },
+    controller: { pid: 0, fence: 0, version: '', starts: 0 },
+    pause: null,
+    pausedMs: 0,
+    resumedAt: null,
+    pauseAfter: false,
+    explorationEnding: null,
+    explorationEndedAt: null,
+    options: [],
+    experiments: [],
+    archive: [],
+    review: null,
+    selections: [],
+    gradesRevealed: false,
+    grading: null,
+    finished: null,
+    notices: [],
+  };
+}
+
+function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }>): RunState {
+  switch (event.type) {
+    case 'controller.started':
+    case 'run.paused':
+    case 'run.resumed':
+    case 'run.pauseAfter':
+    case 'budget.changed':
+    case 'exploration.ending':
+    case 'exploration.ended':
+    case 'run.finished':
+    case 'run.noticed':
+      return changeRun(state, event);
+    case 'option.opened':
+    case 'option.ending':
+    case 'option.settled':
+    case 'option.reaped':
+    case 'option.clean':
+    case 'option.closed':
+    case 'option.capSeen':
+      return { ...state, options: evolveOptions(state.options, event) };
+    case 'attempt.starting':
+    case 'attempt.started':
+    case 'attempt.spoke':
+    case 'attempt.ending':
+    case 'attempt.ended':
+      return event.data.session.kind === 'review'
+        ? { ...state, review: evolveReview(state.review, event) }
+        : { ...state, options: evolveOptions(state.options, event) };
+    case 'experiment.submitted':
+    case 'experiment.accepted':
+    case 'experiment.rejected':
+    case 'evaluation.starting':
+    case 'evaluation.ended':
+    case 'submission.refused':
+      return changeExperiments(state, event);
+    case 'grading.starting':
+      return { ...state, grading: event.data };
+    case 'candidate.graded':
+      return { ...state, grading: null, archive: evolveArchive(state.archive, event) };
+    case 'review.opened':
+    case 'review.ending':
+    case 'review.reaped':
+    case 'review.closed':
+    case 'ballot.cast':
+      return { ...state, review: evolveReview(state.review, event) };
+    case 'candidate.selected':
+    case 'selection.cleared':
+      return {
+        ...state,
+        selections: evolveSelections(state.selections, event),
+        phase: event.type === 'candidate.selected' && event.data.by !== 'person' ? 'concluding' : state.phase,
+      };
+    default:
+      return state;
+  }
+}
+
+type OfRun = Extract<
+  RunEvent,
+  { type: 'controller.started' | 'run.paused' | 'run.resumed' | 'run.pauseAfter' | 'budget.changed' | 'exploration.ending' | 'exploration.ended' | 'run.finished' | 'run.noticed' }
+>;
+
+function changeRun(state: RunState, event: OfRun): RunState {
+  const { active, mono, wall } = event;
+  switch (event.type) {
+    case 'controller.started': {
+      const { pid, fence, version, boot } = event.data;
+      const clock = { running: state.clock.running, active, mono, boot };
+      return { ...state, clock, controller: { pid, fence, version, starts: state.controller.starts + 1 } };
+    }
+    case 'run.paused': {
+      const { reason, detail, by } = event.data;
+      return {
+        ...state,
+        pause: { reason, detail, by, since: active, sinceWall: wall },
+        pauseAfter: false,
+        clock: { ...state.clock, running: false, active, mono },
+      };
+    }
+    case 'run.resumed': {
+      const pausedMs = state.pausedMs + (state.pause ? Math.max(0, wall - state.pause.sinceWall) : 0);
+      const options = state.options.map((option) => (option.state === 'open' ? afterResume(option, active) : option));
+      return { ...state, pause: null, pausedMs, options, resumedAt: active, clock: { ...state.clock, running: true, active, mono } };
+    }
+    case 'run.pauseAfter':
+      return { ...state, pauseAfter: event.data.wanted };
+    case 'budget.changed':
+      return { ...state, budgets: event.data.budgets };
+    case 'exploration.ending':
+      return { ...state, explorationEnding: state.explorationEnding ?? event.data.reason };
+    case 'exploration.ended':
+      return { ...state, explorationEnding: event.data.reason, explorationEndedAt: active, phase: 'reviewing' };
+    case 'run.finished':
+      return { ...state, phase: 'finished', finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono } };
+    case 'run.noticed':
+      return { ...state, notices: [...state.notices, { seq: event.seq, wall, ...event.data }].slice(-keptNotices) };
+  }
+}
+
+type OfExperiments = Extract<
+  RunEvent,
+  { type: 'experiment.submitted' | 'experiment.accepted' | 'experiment.rejected' | 'evaluation.starting' | 'evaluation.ended' | 'submission.refused' }
+>;
+
+function changeExperiments(state: RunState, event: OfExperiments): RunState {
+  const experiments = evolveExperiments(state.experiments, event);
+  if (event.type === 'experiment.submitted') {
+    return { ...state, experiments, options: ofOption(state, event.data.option, (o) => ({ ...o, submissions: o.submissions + 1 })) };
+  }
+  if (event.type !== 'experiment.accepted') return { ...state, experiments };
+  const before = state.experiments.findLast((experiment) => experiment.id === event.data.id);
+  if (!before || before.state === 'accepted' || before.state === 'rejected') return state;
+  return {
+    ...state,
+    experiments,
+    archive: archiveAccepted(state.archive, before, event),
+    options: ofOption(state, event.data.option, (o) => ({ ...o, accepted: [...o.accepted, event.data.id] })),
+  };
+}
+
+const ofOption = (state: RunState, number: number, to: (option: RunState['options'][number]) => RunState['options'][number]) =>
+  state.options.map((option) => (option.number === number ? to(option) : option));
+
+/** A person's resume grants an open option that had failed a new set of attempts, the first at once. */
+function afterResume(option: RunState['options'][number], active: number): RunState['options'][number] {
+  const latest = option.attempts.at(-1);
+  return { ...option, failures: 0, retryAt: latest?.state === 'ended' && latest.failure ? active : option.retryAt };
+}

@@ -1,0 +1,100 @@
+import type { Candidate } from '../archive/model.ts';
+import type { Experiment } from '../experiments/model.ts';
+import type { Tier } from '../machines/port.ts';
+import type { Option } from '../options/model.ts';
+import type { Review, Selection } from '../review/model.ts';
+import type { AgentSlot, Budgets, Contract } from '../task/model.ts';
+
+/**
+ * Where a run stands (Algorithm 1).
+ *
+ *   exploring ──exploration.ended──▶ reviewing ──selection──▶ concluding ──run.finished──▶ finished
+ */
+export type Phase = 'exploring' | 'reviewing' | 'concluding' | 'finished';
+
+/** Why exploration is over. */
+export type ExplorationEnd = 'deadline' | 'budget' | 'barren' | 'requested' | 'stopped';
+
+/** Why a run is paused; what a person can do is told by `detail`. */
+export type PauseReason =
+  | 'requested'
+  | 'disk_low'
+  | 'agent_failed'
+  | 'agents_end_at_once'
+  | 'evaluator_broken'
+  | 'survivors'
+  | 'start_failed'
+  | 'state_unwritable';
+
+export interface Pause {
+  readonly reason: PauseReason;
+  readonly detail: string;
+  readonly by: string;
+  readonly since: number;
+  readonly sinceWall: number;
+}
+
+/** Active runtime: stands at `active` when not running; else `active` at `mono` of `boot`, going on with CLOCK_MONOTONIC. */
+export interface ActiveClock {
+  readonly running: boolean;
+  readonly active: number;
+  readonly mono: number;
+  readonly boot: string;
+}
+
+/** The part of the contract that decisions and clients need; frozen in the first event of the ledger. */
+export type Terms = Pick<
+  Contract,
+  'name' | 'metric' | 'feedback' | 'policy' | 'lateRule' | 'fallback' | 'failures' | 'stallMs' | 'stopAfterBarren' | 'limits'
+> & {
+  readonly agents: Readonly<Record<AgentSlot, { readonly name: string; readonly adapter: string }>>;
+  readonly evaluate: { readonly repeats: number; readonly exclusive: boolean; readonly timeoutMs: number };
+  readonly validates: boolean;
+  readonly grades: boolean;
+};
+
+/** Something a person should know of, or do something about. */
+export interface Notice {
+  readonly seq: number;
+  readonly wall: number;
+  readonly level: 'info' | 'warning' | 'person';
+  readonly code: string;
+  readonly text: string;
+}
+
+/** Everything a client sees of a run; plain JSON, folded from the ledger by `evolveRun` alone. */
+export interface RunState {
+  /** Number of the last event folded in. */
+  readonly seq: number;
+  readonly run: string;
+  readonly workspace: string;
+  readonly openedWall: number;
+  readonly contractHash: string;
+  readonly terms: Terms;
+  readonly budgets: Budgets;
+  readonly isolation: { readonly tier: Tier; readonly cannot: readonly string[] };
+  /** Candidate files as they were at the start, null when there were none. */
+  readonly initial: string | null;
+  readonly phase: Phase;
+  readonly clock: ActiveClock;
+  readonly controller: { readonly pid: number; readonly fence: number; readonly version: string; readonly starts: number };
+  readonly pause: Pause | null;
+  /** Total paused time so far, wall ms. */
+  readonly pausedMs: number;
+  /** Active time of the last thaw; a session that dies within a minute of it gets another attempt. */
+  readonly resumedAt: number | null;
+  /** Pause at the next option boundary. */
+  readonly pauseAfter: boolean;
+  /** Set once exploration must end; it has ended when `explorationEndedAt` is set. */
+  readonly explorationEnding: ExplorationEnd | null;
+  readonly explorationEndedAt: number | null;
+  readonly options: readonly Option[];
+  readonly experiments: readonly Experiment[];
+  readonly archive: readonly Candidate[];
+  readonly review: Review | null;
+  readonly selections: readonly Selection[];
+  readonly gradesRevealed: boolean;
+  readonly grading: { readonly id: string; readonly nonce: string } | null;
+  readonly finished: { readonly reason: string; readonly wall: number; readonly active: number } | null;
+  readonly notices: readonly Notice[];
+}
