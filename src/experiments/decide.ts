@@ -104,7 +104,8 @@ export function nextEvaluationStep(state: RunState, given: Given): EvaluationSte
   }
   if (running) {
     const judged = judge(state, head, given);
-    if (judged.do !== 'startEvaluation' || !fate) return judged;
+    if (judged.do !== 'startEvaluation') return judged;
+    if (!fate) return state.pause ? { do: 'nothing' } : judged;
   }
   if (fate) return { do: 'record', facts: [rejected(head, fate.code, fate.reason)] };
   if (state.pause) return { do: 'nothing' };
