@@ -1,10 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+// Each test file belongs to exactly one project: what starts real controllers is named here, all else is a unit test.
+const controller = ['test/{controller,demo}/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/{base,task,run,options,experiments,archive,review,ledger,snapshots,agents,evaluators,machines,protocol,laws}/**/*.test.ts'], testTimeout: 60_000, maxWorkers: 2 } },
-      { test: { name: 'controller', include: ['test/{controller,demo}/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 60_000, maxWorkers: 2 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: controller,
+          testTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      { test: { name: 'controller', include: controller, testTimeout: 120_000, hookTimeout: 60_000, maxWorkers: 2 } },
     ],
   },
 });

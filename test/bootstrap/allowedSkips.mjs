@@ -1,0 +1,7 @@
+// @ts-check
+/**
+ * Tests that may be skipped in CI, by full name (as vitest prints it, joined by spaces), each with the reason.
+ * Any other skipped test fails the run there.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const allowedSkips = {};
