@@ -46,12 +46,13 @@ export default defineConfig({
   categories: { correctness: 'error', suspicious: 'error' },
   env: { node: true, es2024: true },
   options: { typeAware: true },
-  ignorePatterns: ['dist/**', 'media/**', 'test/**/fixtures/**', 'test-output/**'],
+  ignorePatterns: ['dist/**', 'test/**/fixtures/**', 'test-output/**'],
   rules: {
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',
     'typescript/consistent-type-imports': 'error',
     'import/no-default-export': 'error',
+    'no-shadow': ['error', { allow: ['_'] }],
     'no-restricted-imports': ['error', { paths: [vscodeElsewhere] }],
     // tsc does this better (noImplicitReturns knows exhaustive switches).
     'typescript/consistent-return': 'off',
