@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { ok, refused, type Result } from './result.ts';
@@ -89,11 +89,33 @@ export interface ReadRefusal {
   readonly detail: string;
 }
 
-/** Reads a JSON file. The value is unknown: whoever reads validates. */
-export function readJson(path: string): Result<unknown, ReadRefusal> {
+/** A regular file's text. A FIFO or a device put in its place must not make the reader hang, nor an endless file fill its memory. */
+function readRegularFile(path: string, follow: boolean): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW));
+  try {
+    const { size } = assertRegular(fstatSync(fd));
+    if (size > largestJson) throw new Error(`it has ${size} bytes, more than ${largestJson}`);
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const largestJson = 64 * 1024 * 1024;
+
+function assertRegular(stats: Stats): Stats {
+  if (!stats.isFile()) throw new Error('it is not a regular file');
+  return stats;
+}
+
+/**
+ * Reads a JSON file. The value is unknown: whoever reads validates. `followLinks: false` for a file in a folder that others write:
+ * a symbolic link there is `unreadable`.
+ */
+export function readJson(path: string, { followLinks = true }: { readonly followLinks?: boolean } = {}): Result<unknown, ReadRefusal> {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularFile(path, followLinks);
   } catch (error) {
     const missing = ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
     return refused({ reason: missing ? 'missing' : 'unreadable', path, detail: String(error) });
