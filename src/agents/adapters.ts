@@ -1,0 +1,31 @@
+import { ok, refused, type Result } from '../base/result.ts';
+import type { AgentChoice } from '../task/model.ts';
+import { commandAdapter } from './command/adapter.ts';
+import { demoAdapter } from './demo/adapter.ts';
+import type { AgentAdapter } from './port.ts';
+
+/** All harnesses this version can start, by the name that `agents.*.adapter` uses. */
+export const adapters: Readonly<Record<string, AgentAdapter>> = {
+  command: commandAdapter,
+  demo: demoAdapter,
+};
+
+/** Harnesses that are planned, so that their names are answered with more than "unknown". */
+const planned = ['claude-code', 'codex', 'opencode', 'gemini', 'qwen', 'kimi', 'copilot'];
+
+/** Why a choice names no adapter, in words for the task's author. */
+export interface AdapterRefusal {
+  readonly reason: 'unknown_adapter';
+  readonly detail: string;
+}
+
+/** The adapter of an agent. */
+export function adapterFor(choice: Pick<AgentChoice, 'name' | 'adapter'>): Result<AgentAdapter, AdapterRefusal> {
+  const adapter = Object.hasOwn(adapters, choice.adapter) ? adapters[choice.adapter] : undefined;
+  if (adapter) return ok(adapter);
+  const known = Object.keys(adapters).map((name) => `\`${name}\``);
+  const detail = planned.includes(choice.adapter)
+    ? `the adapter \`${choice.adapter}\` of agent ${choice.name} is not available yet in this version; use the adapter \`command\` with its command line`
+    : `agent ${choice.name} names the adapter \`${choice.adapter}\`, which does not exist; use one of ${known.join(', ')}`;
+  return refused({ reason: 'unknown_adapter', detail });
+}
