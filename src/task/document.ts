@@ -1,0 +1,170 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair, type YAMLError } from 'yaml';
+
+import { refused, ok, type Result } from '../base/result.ts';
+import type { ContractMessage } from './messages.ts';
+
+/** Where in the contract something stands: keys and list indices from the root. */
+export type KeyPath = readonly (string | number)[];
+
+/** Something to say about a place of the contract, before it has a line. */
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly path: KeyPath;
+  /** Whether the key or the value is meant. Default value. */
+  readonly at?: 'key' | 'value';
+  /** For plain text values: the character (0-based) within it. */
+  readonly offset?: number;
+  readonly what: string;
+  readonly fix: string;
+}
+
+/** A parsed YAML file that remembers where everything stands. */
+export interface ContractDocument {
+  /** The file's name in messages. */
+  readonly file: string;
+  readonly text: string;
+  /** The plain value. */
+  readonly value: unknown;
+  /** Problems with duplicate keys; the value is usable beside them. */
+  readonly messages: readonly ContractMessage[];
+  /** How many steps of the path exist in this file. */
+  depth(path: KeyPath): number;
+  message(problem: Problem): ContractMessage;
+}
+
+/** No more messages of one file's syntax are shown; what follows is mostly consequence. */
+const mostSyntaxErrors = 20;
+
+/** Lines up to this many characters are kept for showing. */
+const longestShownLine = 2_000;
+
+/**
+ * Parses the text of a YAML file. Refuses with messages that have places: syntax errors, several documents, unknown tags, aliases
+ * that explode, nesting beyond the stack. Duplicate keys are messages beside the value.
+ */
+export function parseContract(text: string, file: string): Result<ContractDocument, readonly ContractMessage[]> {
+  const lines = new LineCounter();
+  const place = placeIn({ text, file, lines });
+  const whole = (code: string, what: string, fix: string) => refused([place([0, 0], { severity: 'error', code, what, fix })]);
+  try {
+    const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core', logLevel: 'silent' });
+    const faults = [...parsed.errors, ...parsed.warnings].slice(0, mostSyntaxErrors);
+    if (faults.length > 0) return refused(faults.map((fault) => place(fault.pos, { severity: 'error', ...sayFault(fault, text) })));
+    if (parsed.directives?.yaml.explicit && parsed.directives.yaml.version !== '1.2') {
+      return whole('yaml_version', `the file asks for YAML ${parsed.directives.yaml.version}`, 'Remove the %YAML line; contracts are YAML 1.2.');
+    }
+    const messages = duplicateKeys(parsed).map(({ key, name, first }) =>
+      place([key.range![0], key.range![1]], { severity: 'error', code: 'duplicate_key', what: `\`${name}\` stands here a second time (first in line ${lines.linePos(first).line})`, fix: 'Keep one of the two.' }),
+    );
+    const value: unknown = parsed.toJS({ maxAliasCount: 50 });
+    return ok({ file, text, value, messages, depth: (path) => walk(parsed, path).depth, message: (problem) => place(rangeOf(parsed, problem, text), problem) });
+  } catch (error) {
+    if (error instanceof RangeError) return whole('too_deep', 'the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.');
+    if (error instanceof ReferenceError && /alias count/i.test(error.message)) return whole('alias_bomb', 'the file’s aliases (*name) expand to too much', 'Write the values out instead of aliases.');
+    if (error instanceof ReferenceError) return whole('unresolved_alias', error.message.replace(/^./, (first) => first.toLowerCase()), 'Set the anchor (&name) before the alias (*name), or quote a text that begins with *.');
+    throw error;
+  }
+}
+
+type Said = Pick<Problem, 'severity' | 'code' | 'what' | 'fix'>;
+
+function placeIn(source: { text: string; file: string; lines: LineCounter }) {
+  return (range: readonly [number, number], said: Said): ContractMessage => {
+    const lastOffset = source.text.length;
+    const start = position(source.lines, Math.min(range[0], lastOffset));
+    const lineStart = Math.min(range[0], lastOffset) - (start.column - 1);
+    const lineBreak = source.text.indexOf('\n', lineStart);
+    const line = source.text.slice(lineStart, lineBreak < 0 ? undefined : lineBreak).replace(/\r$/, '');
+    // a value of several lines is pointed at by its first one
+    const endColumn = Math.max(start.column + 1, Math.min(range[1] - lineStart + 1, line.length + 1));
+    const { severity, code, what, fix } = said;
+    return { severity, file: source.file, line: start.line, column: start.column, endLine: start.line, endColumn, code, what, fix, ...(line.length <= longestShownLine ? { source: line } : {}) };
+  };
+}
+
+function position(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset);
+  return line === 0 ? { line: 1, column: offset + 1 } : { line, column: col };
+}
+
+const faultWords: Readonly<Record<string, readonly [what: string, fix: string]>> = {
+  TAB_AS_INDENT: ['a tab is used for indentation', 'Indent with spaces; YAML allows no tabs there.'],
+  MULTIPLE_DOCS: ['a second document begins here', 'Remove the line ---; a contract is one document.'],
+  BLOCK_AS_IMPLICIT_KEY: ['a second key stands in the same line', 'Quote a text that contains a colon followed by a space, or begin a new line.'],
+  MULTILINE_IMPLICIT_KEY: ['a key must lie in one line; perhaps the colon after it is missing', 'Write `key: value`, with a space after the colon.'],
+  BAD_INDENT: ['the indentation does not fit the lines above', 'Indent keys of one mapping alike, with spaces.'],
+  TAG_RESOLVE_FAILED: ['this YAML tag is not known', 'Remove the tag (the word with !), or quote a text that begins with !.'],
+};
+
+function sayFault(fault: YAMLError, text: string): Pick<Problem, 'code' | 'what' | 'fix'> {
+  const indentedByTab = /^[ ]*\t/.test(text.slice(text.lastIndexOf('\n', fault.pos[0] - 1) + 1));
+  const code = indentedByTab && fault.code !== 'TAG_RESOLVE_FAILED' ? 'TAB_AS_INDENT' : fault.code;
+  const words = faultWords[code];
+  if (words) return { code: `yaml_${code.toLowerCase()}`, what: words[0], fix: words[1] };
+  const first = fault.message.split('\n')[0]!;
+  return { code: `yaml_${code.toLowerCase()}`, what: `not valid YAML: ${first}`, fix: 'Correct the YAML here; quote texts with special characters.' };
+}
+
+interface Duplicate {
+  readonly key: Node;
+  readonly name: string;
+  readonly first: number;
+}
+
+/** Keys that stand twice in one mapping. Our own walk, since the library's is quadratic in the number of keys. */
+function duplicateKeys(parsed: Document.Parsed): Duplicate[] {
+  const found: Duplicate[] = [];
+  visit(parsed, {
+    Map(_, map) {
+      const seen = new Map<string, number>();
+      for (const { key } of map.items) {
+        if (!isScalar(key) || !key.range) continue;
+        const name = String(key.value);
+        const first = seen.get(name);
+        if (first === undefined) seen.set(name, key.range[0]);
+        else if (found.length < mostSyntaxErrors) found.push({ key, name, first });
+      }
+    },
+  });
+  return found;
+}
+
+interface Walked {
+  readonly depth: number;
+  readonly pair: Pair | undefined;
+  readonly node: Node | undefined;
+}
+
+/** Follows a path as far as it exists: the deepest key (if any) and node on it. */
+function walk(parsed: Document.Parsed, path: KeyPath): Walked {
+  let node: Node | undefined = parsed.contents ?? undefined;
+  let pair: Pair | undefined;
+  for (let depth = 0; depth < path.length; depth++) {
+    const inside: unknown = isAlias(node) ? node.resolve(parsed) : node;
+    const step = path[depth]!;
+    if (isMap(inside)) {
+      const next: Pair | undefined = inside.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      if (!next) return { depth, pair, node };
+      pair = next;
+      node = (next.value as Node | null) ?? undefined;
+    } else if (isSeq(inside) && inside.items[Number(step)]) {
+      pair = undefined;
+      node = inside.items[Number(step)] as Node;
+    } else return { depth, pair, node };
+  }
+  return { depth: path.length, pair, node };
+}
+
+function rangeOf(parsed: Document.Parsed, problem: Problem, text: string): [number, number] {
+  const { depth, pair, node } = walk(parsed, problem.path);
+  const key = (pair?.key as Node | undefined)?.range;
+  const value = node?.range;
+  const empty = !value || value[0] === value[1];
+  if (key && (problem.at === 'key' || depth < problem.path.length || empty)) return [key[0], key[1]];
+  if (!value || depth === 0) return [0, 1];
+  if (problem.offset !== undefined && isScalar(node) && typeof node.value === 'string' && text.startsWith(node.value, value[0])) {
+    return [value[0] + problem.offset, value[0] + problem.offset + 1];
+  }
+  return [value[0], value[1]];
+}
