@@ -1,15 +1,6 @@
 import { assertNever } from '../base/assertNever.ts';
+import { lastLineOf } from '../base/oneLine.ts';
 import type { AttemptEnd, Failure } from './port.ts';
-
-/** The last line of an output that says something, printable, at most 160 characters. */
-function lastWords(tail: Uint8Array): string {
-  // eslint-disable-next-line no-control-regex -- terminal sequences are what is taken out
-  const text = new TextDecoder().decode(tail).replace(/\u001b\[[0-9;?]*[A-Za-z]/gu, '');
-  const line = text.trimEnd().split(/[\r\n]+/u).at(-1) ?? '';
-  // eslint-disable-next-line no-control-regex -- control characters are what is taken out
-  const printable = [...line.replace(/[\u0000-\u001f\u007f-\u009f]+/gu, ' ').trim()];
-  return printable.length > 160 ? `${printable.slice(0, 159).join('')}…` : printable.join('');
-}
 
 const conventional: Readonly<Record<number, string>> = {
   126: ' (by convention: a command was found but could not be run)',
@@ -30,7 +21,7 @@ export function classifyExit({ exit, outputTail }: AttemptEnd): Failure | null {
     case 'exit': {
       if (exit.outOfMemory) return { reason: 'out_of_memory', detail: 'the kernel ended the program because memory ran out' };
       if (exit.code === 0) return null;
-      const words = lastWords(outputTail);
+      const words = lastLineOf(new TextDecoder().decode(outputTail));
       const how =
         exit.signal === null ? `exited with code ${exit.code}${conventional[exit.code ?? -1] ?? ''}` : `was killed by ${exit.signal}`;
       return { reason: 'crash', detail: `the program ${how}${words === '' ? '' : `; its last output: ${words}`}` };

@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative } from 'node:path';
 import picomatch from 'picomatch';
+import { oneLine } from '../base/oneLine.ts';
 import type { Result } from '../base/result.ts';
 import type { EndedProcess } from '../machines/port.ts';
 import type { Contract } from '../task/model.ts';
@@ -55,12 +56,6 @@ export const placeholders = {
 /** Whether a user's template names only what exists: asked when the contract is read, before anything starts. */
 export const checkPromptTemplate = (kind: 'exploration' | 'review', template: string): Result<null, TemplateRefusal> =>
   checkTemplate(template, placeholders[kind]);
-
-function oneLine(text: string, length: number): string {
-  // eslint-disable-next-line no-control-regex -- notes and command lines come from programs and must stay one printable line
-  const characters = [...text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/gu, ' ').trim()];
-  return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : characters.join('');
-}
 
 const bullets = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');
 const minutesOf = (ms: number): number => Math.max(0, Math.floor(ms / 60_000));
@@ -165,7 +160,7 @@ function reviewValues(facts: ReviewFacts): Record<(typeof placeholders.review)[n
       contract.feedback === 'score'
         ? 'The scores are the evaluator\'s own.'
         : 'Scores are not shown; judge by the files, the notes and what the authors say of their own validation.',
-    nominate: `Choose with \`hma nominate ID --reason "why"\`, or write {"nominate": "ID", "reason": "why"} into ${facts.ballotFile}. You may choose again; the last valid choice counts.`,
+    nominate: `Choose with \`hma nominate ID --reason "why"\`, or write {"candidate": "ID", "reason": "why"} into ${facts.ballotFile}. You may choose again; the last valid choice counts.`,
     minutes: String(minutesOf(facts.leftMs)),
     time: `Time left: ${duration(facts.leftMs)}; a choice that comes later does not count.`,
     standing: standing ? `Without a valid choice ${fallbackOf(contract)} becomes the final result.` : '',

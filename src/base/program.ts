@@ -94,7 +94,8 @@ export async function findProgram(name: string, search: ProgramSearch): Promise<
 
 /**
  * Folders that a program needs to be readable to start at all: its own, and for `<prefix>/bin/<program>` the prefix (a virtual
- * environment, a Node installation), for the name as given and for what it links to. Never `/`, never `home` itself.
+ * environment, a Node installation), for the name as given and for what it links to. Never `home` itself, and of the root's own
+ * folders only /usr: a program in /tmp/bin is no reason to show all of /tmp.
  */
 export async function programFolders(program: string, home?: string): Promise<string[]> {
   const folders = new Set<string>();
@@ -102,7 +103,7 @@ export async function programFolders(program: string, home?: string): Promise<st
   for (const file of [program, real]) {
     const folder = dirname(file);
     const prefix = dirname(folder);
-    const usable = folder.endsWith('/bin') && prefix !== '/' && prefix !== home;
+    const usable = folder.endsWith('/bin') && prefix !== home && (prefix === '/usr' || dirname(prefix) !== '/') && prefix !== '/';
     folders.add(usable ? prefix : folder);
   }
   return [...folders].filter((folder) => folder !== '/' && folder !== home);

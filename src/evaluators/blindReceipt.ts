@@ -1,7 +1,6 @@
-/** All codes a receipt can have (domain.md). */
-export type BlindCode = keyof typeof words;
+import type { RejectionCode } from '../experiments/model.ts';
 
-const words = {
+const words: Readonly<Record<'accepted' | RejectionCode, string>> = {
   accepted: 'Accepted.',
   invalid: 'Not accepted: the candidate is wrong in form.',
   incorrect: 'Not accepted: the candidate is not correct.',
@@ -19,7 +18,7 @@ const words = {
   cancelled: 'Not accepted: it was cancelled.',
   in_review: 'Not accepted: the final review has begun.',
   not_your_turn: 'Not accepted: this session has ended.',
-} as const;
+};
 
 /** The fixed words of a receipt in blind mode: nothing of the evaluator's own words, output or score can pass through them. */
-export const blindReceiptText = (code: BlindCode): string => words[code];
+export const blindReceiptText = (code: 'accepted' | RejectionCode): string => words[code];

@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ok, refused, type Result } from '../base/result.ts';
 import { giveTree, placeProtected, removeTree } from './placement.ts';
-import { checkProtected, type ProtectedFile, type ProtectedFiles, type ProtectRefusal } from './protectedFiles.ts';
+import { checkProtected, type ProtectedFiles, type ProtectRefusal } from './protectedFiles.ts';
 import { protectedMatcher } from './protectedPaths.ts';
 
 /** The folders of one evaluation, all fresh. */
@@ -88,4 +88,3 @@ export async function prepareCheckout(request: CheckoutRequest): Promise<Result<
   }
   return ok({ checkout, resultFile: join(results, 'result.json'), tmp, home });
 }
-

@@ -48,6 +48,9 @@ function secrets(kind: EvaluationKind, contract: Contract): { readonly open: rea
   return { open, shut: [...own, ...grader].filter((path) => !open.includes(path)) };
 }
 
+/** Folders that the strongest tier replaces by the program's own, so that a program that lies there has to be shown. */
+const privateAnyway = ['/tmp', '/var/tmp', '/run'];
+
 const isBelow = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 /** The working directory inside the checkout; a link that the candidate put there must not lead out of it. */
@@ -104,8 +107,9 @@ export async function evaluationSpec(request: EvaluationRequest): Promise<Result
   const { open, shut } = secrets(kind, contract);
   const hidden = [...new Set([...request.hidden, ...shut])].filter((path) => !open.includes(path));
   const writable = [checkout.checkout, join(checkout.resultFile, '..'), checkout.tmp, checkout.home];
+  const covered = [...hidden, ...privateAnyway];
   const needed = (await programFolders(program.value, request.outerEnvironment['HOME'])).filter(
-    (folder) => hidden.some((path) => isBelow(path, folder)) && !hidden.some((path) => isBelow(folder, path)),
+    (folder) => covered.some((path) => isBelow(path, folder)) && !writable.some((path) => isBelow(path, folder)),
   );
   const spec: ProgramSpec = {
     nonce: request.nonce,

@@ -2,12 +2,13 @@ import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { assertNever } from '../base/assertNever.ts';
+import { lastLineOf, oneLine } from '../base/oneLine.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import type { ExitReport } from '../machines/port.ts';
 import type { ResultSource } from '../task/model.ts';
 import { matchPattern } from './matchPattern.ts';
 import type { Verdict } from './port.ts';
-import { oneLine, parsePlainScore, parseVerdict, type TextVerdict } from './verdictText.ts';
+import { parsePlainScore, parseVerdict, type TextVerdict } from './verdictText.ts';
 
 /** A result file may have this many bytes. */
 export const resultLimit = 2 ** 20;
@@ -90,9 +91,7 @@ async function fromOutput(log: string, source: Exclude<ResultSource, { from: 'fi
 /** The last line of an output that says something, for a detail; empty when there is none. */
 async function lastWords(log: string): Promise<string> {
   const read = await readTail(log, 4096);
-  if (!read.ok) return '';
-  const line = read.value.bytes.toString('utf8').trimEnd().split(/[\r\n]/u).at(-1) ?? '';
-  return oneLine(line, 160);
+  return read.ok ? lastLineOf(read.value.bytes.toString('utf8')) : '';
 }
 
 async function afterFailure(run: FinishedRun, said: TextVerdict): Promise<TextVerdict> {

@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assertNever.ts';
+import { oneLine } from '../base/oneLine.ts';
 import type { Verdict } from './port.ts';
 
 /** What a result's text can say; how a program ended is judged elsewhere. */
@@ -102,14 +103,6 @@ class Reader {
       if (!this.take(/,/uy)) throw new Unreadable('a comma or ] is missing in a list');
     }
   }
-}
-
-/** One printable line of at most `length` characters; what is told to people and agents never carries control characters. */
-export function oneLine(text: string, length = 200): string {
-  // eslint-disable-next-line no-control-regex -- removing them is the purpose
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+/gu, ' ').trim();
-  const characters = [...line];
-  return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : line;
 }
 
 const glimpse = (text: string): string => JSON.stringify(oneLine(text.slice(0, 200), 40));

@@ -33,11 +33,13 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
     const detail = `the prompt of agent ${agent.name} ${what}; hand it over with \`prompt: file\` or \`prompt: stdin\``;
     return refused({ reason: 'not_configured', detail });
   }
+  const folders = await programFolders(program.value, context.outerEnvironment['HOME']);
   return ok({
     argv: [program.value, ...argv],
     environment: {},
     ...(agent.prompt === 'stdin' ? { stdin: context.prompt } : {}),
-    readable: await programFolders(program.value, context.outerEnvironment['HOME']),
+    // what lies in the workspace is writable already, and must stay so (a virtual environment that the agent installs into)
+    readable: folders.filter((folder) => folder !== context.workspace && !folder.startsWith(`${context.workspace}/`)),
     writable: [],
   });
 }
