@@ -30,6 +30,10 @@ export interface Confinement {
   readonly network: 'open' | 'none';
   /** For tier `uid`: the unused numeric uid this program runs as (sessions and evaluations have different ones). */
   readonly uid?: number;
+  /** For tier `bubblewrap`: whether user namespaces inside are refused (default), or possible where the probe found that refusing fails. */
+  readonly nested?: 'refused' | 'possible';
+  /** Indexes of the GPUs whose device nodes the program sees (tier `bubblewrap`); all when absent. */
+  readonly gpus?: readonly number[];
 }
 
 /** All a runner needs to start one program; written as JSON (mode 0600) beside its outputs. The environment is never in it. */

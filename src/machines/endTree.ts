@@ -1,0 +1,119 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { EndedProcess, ProcessIdentity } from './port.ts';
+import { descendants, describeProcess, isAlive, listByUid, signalProcess, type LiveProcess } from './processes.ts';
+import { membersOf, signalUid, type KnownProcesses, type ProcessTree } from './processTree.ts';
+
+/** What ending a tree came to. `ended` are programs of the tree, not our wrappers; a survivor is one that a SIGKILL did not end in time. */
+export interface TreeEnd {
+  readonly ended: readonly EndedProcess[];
+  readonly survivors: readonly EndedProcess[];
+  readonly ms: number;
+}
+
+/** Most processes listed in a record: a re-forking one could fill the disk with its generations. */
+const mostListed = 100;
+/** How long the hard phase goes on before survivors are reported, milliseconds. */
+const hardLimitMs = 10_000;
+
+/** One ending under way: what has been seen so far, described while it still lived. */
+interface Ending {
+  readonly tree: ProcessTree;
+  readonly known: KnownProcesses;
+  readonly seen: Map<string, EndedProcess>;
+}
+
+/**
+ * Ends every process of a tree: looks first, asks politely (TERM), gives `graceMs`, then ends hard, by the strongest means of the
+ * tree's tier: bubblewrap by killing the root of its pid namespace, `uid` by kill(-1) as that uid until it is empty, `none` by
+ * stopping on sight and killing newest first until three looks in a row find nothing. Never touches this process, its ancestors
+ * or `tree.spare`. Idempotent; a tree that is gone gives empty lists.
+ */
+export async function endTree(given: { readonly tree: ProcessTree; readonly graceMs: number }): Promise<TreeEnd> {
+  const began = performance.now();
+  const ending: Ending = { tree: given.tree, known: new Map(), seen: new Map() };
+  let living = look(ending);
+  if (living.length > 0 && given.graceMs > 0) {
+    for (const one of living) {
+      signalProcess(one, 'SIGTERM');
+      signalProcess(one, 'SIGCONT'); // a stopped process would answer only after its thaw
+    }
+    for (let pause = 10; living.length > 0 && performance.now() - began < given.graceMs; pause = Math.min(100, pause * 2)) {
+      await wait(Math.min(pause, given.graceMs));
+      living = look(ending);
+    }
+  }
+  await endHard(ending);
+  const survivors = look(ending).map(describeProcess);
+  const lost = new Set(survivors.map((one) => one.pid));
+  const ended = [...ending.seen.values()].filter((one) => !lost.has(one.pid));
+  return { ended, survivors, ms: Math.round(performance.now() - began) };
+}
+
+/** Looks at the tree and notes what is seen for the first time. */
+function look(ending: Ending, onSight?: (one: LiveProcess) => void): LiveProcess[] {
+  return membersOf(ending.tree, {
+    known: ending.known,
+    onSight: (one) => {
+      onSight?.(one);
+      const key = `${one.pid} ${one.start}`;
+      if (!ending.seen.has(key) && ending.seen.size < mostListed) ending.seen.set(key, describeProcess(one));
+    },
+  });
+}
+
+async function endHard(ending: Ending): Promise<void> {
+  const { tree } = ending;
+  if (tree.tier === 'bubblewrap' && tree.root && isAlive(tree.root)) {
+    const inside = descendants(tree.root);
+    signalProcess(tree.root, 'SIGKILL');
+    await untilGone([tree.root, ...inside]);
+  }
+  if (tree.tier === 'uid' && tree.uid !== undefined) await endUid(ending, tree.uid);
+  await endByScan(ending);
+  await endWrappers(tree);
+}
+
+/** kill(-1) as the uid until nothing runs as it. Where setpriv is missing, the scan that follows has to do. */
+async function endUid(ending: Ending, uid: number): Promise<void> {
+  const limit = performance.now() + hardLimitMs;
+  while (performance.now() < limit && listByUid(uid).length > 0) {
+    look(ending);
+    await signalUid(uid, 'KILL');
+    await wait(10);
+  }
+}
+
+/** Stop on sight until no new one is seen (what is stopped can't fork, so the set closes), kill newest first, look again. */
+async function endByScan(ending: Ending): Promise<void> {
+  const limit = performance.now() + hardLimitMs;
+  const stop = (one: LiveProcess): void => void signalProcess(one, 'SIGSTOP');
+  for (let empty = 0; empty < 3 && performance.now() < limit; ) {
+    let living = look(ending, stop);
+    for (let before = -1; before !== living.length && living.length > 0; ) {
+      before = living.length;
+      living = look(ending, stop);
+    }
+    for (const one of living.sort((a, b) => Number(b.start) - Number(a.start) || b.pid - a.pid)) signalProcess(one, 'SIGKILL');
+    empty = living.length === 0 ? empty + 1 : 0;
+    await wait(15);
+  }
+}
+
+/** Our wrappers end by themselves once their children are gone; a stuck one is killed. */
+async function endWrappers(tree: ProcessTree): Promise<void> {
+  const wrappers = [...tree.supervisors, ...(tree.root ? [tree.root] : [])];
+  if (await untilGone(wrappers, 200)) return;
+  for (const one of wrappers) signalProcess(one, 'SIGKILL');
+  await untilGone(wrappers);
+}
+
+/** Waits until all of these are gone; false when the limit passes first. */
+async function untilGone(these: readonly ProcessIdentity[], limitMs = hardLimitMs): Promise<boolean> {
+  const limit = performance.now() + limitMs;
+  for (let pause = 2; these.some((one) => isAlive(one)); pause = Math.min(50, pause * 2)) {
+    if (performance.now() > limit) return false;
+    await wait(pause);
+  }
+  return true;
+}

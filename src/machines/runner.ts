@@ -1,0 +1,218 @@
+import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { processClock } from '../base/clock.ts';
+import { crashAt } from './crashPoints.ts';
+import { endTree, type TreeEnd } from './endTree.ts';
+import { confine, type ConfinedProgram } from './isolation.ts';
+import { countOomKills, oomSince } from './outOfMemory.ts';
+import { OutputLog } from './outputLog.ts';
+import type { ExitReport, ProgramSpec } from './port.ts';
+import { identify } from './processes.ts';
+import { wrappersOf, type ProcessTree } from './processTree.ts';
+import { runProgram, type ProgramEnd, type ProgramRun } from './programRun.ts';
+import { createOnce, readSpec, runnerFile, syncFolder, writeAtomically, type ProgramRecord, type RunnerExit } from './runnerFiles.ts';
+import { programEnvironment } from './runnerEnvironment.ts';
+
+/*
+ * The runner: a small process around one program, which outlives the controller that started it.
+ *
+ *   claim runner.json ──taken──▶ exit: the controller gave up on this start
+ *        │
+ *   prepare ──fails──▶ exit.json (cause spawn)
+ *        │
+ *   spawn ▶ program.json ▶ running ──program ends──▶ exit
+ *                             │ ├────deadline──────▶ timeout ─┐
+ *                             │ └────SIGTERM───────▶ ended ───┤
+ *                             ▼                               ▼
+ *                      end what is left of the tree ▶ close output ▶ exit.json
+ */
+
+const clock = processClock();
+const heartbeatMs = 5000;
+const defaultGraceMs = 5000;
+/** What a program leaves behind when it ends by itself is asked politely for at most this long. */
+const leftoverGraceMs = 2000;
+/** Room set aside at the start, so that the end can be told on a full disk. */
+const exitRoom = 64 * 1024;
+
+/** Resolves at the first SIGTERM or SIGINT: somebody wants the program ended. */
+const asked = new Promise<'ended'>((resolve) => {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve('ended'));
+});
+process.on('SIGHUP', () => undefined);
+
+/** Runs the program of a runner folder to the end of its whole tree. */
+async function main(folder: string): Promise<void> {
+  process.umask(0o077);
+  const spec = readSpec(folder);
+  const runner = identify(process.pid);
+  if (!spec || !runner) throw new Error(`${join(folder, runnerFile.spec)} is missing or not a program's specification`);
+  if (!createOnce(join(folder, runnerFile.runner), JSON.stringify({ nonce: spec.nonce, runner, ...clock.now() }))) return;
+  crashAt('runner.created');
+  const exitFile = reserveExit(folder);
+  const log = new OutputLog(folder, { started: performance.now(), ...(spec.outputBytes !== undefined && { bytes: spec.outputBytes }) });
+  const stopHeart = startHeart(folder, log);
+  const confined = await confine({ ...spec, scratch: folder });
+  crashAt('runner.prepared');
+  const report = confined.ok ? await runToEnd({ folder, spec, log, confined: confined.value }) : notStarted(spec, confined.refusal.message);
+  if (confined.ok && report.survivors.length === 0) await confined.value.cleanup().catch((cause: Error) => process.stderr.write(`clean-up: ${cause.message}\n`));
+  const output = log.close();
+  crashAt('runner.outputClosed');
+  await writeExit(folder, exitFile, { ...report, outputBytes: output.total, outputLost: output.lost });
+  crashAt('runner.exitWritten');
+  stopHeart();
+}
+
+/** What is being run. */
+interface Job {
+  readonly folder: string;
+  readonly spec: ProgramSpec;
+  readonly log: OutputLog;
+  readonly confined: ConfinedProgram;
+}
+
+async function runToEnd(job: Job): Promise<RunnerExit> {
+  const { folder, spec, log } = job;
+  const before = countOomKills();
+  const env = programEnvironment(process.env, { ...job.confined.env, HMA_NONCE: spec.nonce });
+  const deadline = startDeadline(spec.timeoutMs);
+  const onOutput = (chunk: Buffer): void => {
+    if (log.total === 0) noteFirstOutput(folder);
+    log.append(chunk);
+  };
+  let run: ProgramRun;
+  try {
+    run = await runProgram({ spec, confined: job.confined, env, folder, onOutput });
+  } catch (cause) {
+    return notStarted(spec, (cause as Error).message);
+  }
+  crashAt('runner.spawned');
+  const tree = await Promise.race([recordProgram(job, run), Promise.race([asked, deadline.passed]).then(() => undefined)]);
+  crashAt('runner.programWritten');
+  const cause = await Promise.race([run.ended.then(() => 'exit' as const), asked, deadline.passed]);
+  const at = clock.now();
+  deadline.clear();
+  crashAt('runner.ended');
+  const end = await endWhole({ tree: tree ?? treeOf(spec, run), spec, polite: cause !== 'exit' });
+  const result = await settle(run, end);
+  crashAt('runner.reaped');
+  return { nonce: spec.nonce, ...reportOf(result, cause), outOfMemory: cause === 'exit' && wasKilled(result) && oomSince(before), ...at, outputBytes: log.total, outputLost: log.lost, leftovers: end.ended, survivors: end.survivors, reapMs: end.ms };
+}
+
+/** The program's end is known once its tree is gone; a survivor's may never be. Output is read to its end. */
+async function settle(run: ProgramRun, end: TreeEnd): Promise<ProgramEnd> {
+  const unknown: ProgramEnd = { code: null, signal: null };
+  const result = await Promise.race([run.ended, wait(end.survivors.length > 0 ? 500 : 5000, unknown, { ref: false })]);
+  await Promise.race([run.outputEnded, wait(1000, undefined, { ref: false })]);
+  run.stopReading();
+  return result;
+}
+
+const wasKilled = (end: ProgramEnd): boolean => end.signal === 'SIGKILL' || end.code === 137;
+
+function reportOf(end: ProgramEnd, cause: 'exit' | 'timeout' | 'ended'): Pick<ExitReport, 'code' | 'signal' | 'cause' | 'error'> {
+  const { code, signal, failed } = end;
+  return failed !== undefined && cause === 'exit' ? { code, signal, cause: 'spawn', error: failed } : { code, signal, cause };
+}
+
+/** Ends the tree; the program itself, if it was ended too, is not counted among what it left. */
+async function endWhole(given: { readonly tree: ProcessTree & { readonly program?: number }; readonly spec: ProgramSpec; readonly polite: boolean }): Promise<TreeEnd> {
+  const grace = given.spec.graceMs ?? defaultGraceMs;
+  const end = await endTree({ tree: given.tree, graceMs: given.polite ? grace : Math.min(grace, leftoverGraceMs) });
+  return { ...end, ended: end.ended.filter((one) => one.pid !== given.tree.program) };
+}
+
+/** Writes `program.json` once the program runs. */
+async function recordProgram(job: Job, run: ProgramRun): Promise<(ProcessTree & { program?: number }) | undefined> {
+  const program = await run.program;
+  if (!program || !run.root) return undefined;
+  const tree: ProcessTree = { ...treeOf(job.spec, run), supervisors: job.confined.reaper ? wrappersOf(run.root, job.spec.confinement.tier) : [] };
+  const record: ProgramRecord = { nonce: job.spec.nonce, program, tree, ...clock.now() };
+  try {
+    writeAtomically(join(job.folder, runnerFile.program), JSON.stringify(record));
+  } catch (cause) {
+    process.stderr.write(`program.json: ${(cause as Error).message}\n`); // a full disk: the program is still found by its marker
+  }
+  return { ...tree, program: program.pid };
+}
+
+function treeOf(spec: ProgramSpec, run: ProgramRun): ProcessTree {
+  const { tier, uid } = spec.confinement;
+  const self = identify(process.pid);
+  return { tier, nonce: spec.nonce, ...(run.root && { root: run.root }), supervisors: [], spare: self ? [self] : [], ...(uid !== undefined && { uid }) };
+}
+
+const notStarted = (spec: ProgramSpec, error: string): RunnerExit => ({
+  ...{ nonce: spec.nonce, code: null, signal: null, cause: 'spawn', error, outOfMemory: false, ...clock.now() },
+  ...{ outputBytes: 0, outputLost: 0, leftovers: [], survivors: [], reapMs: 0 },
+});
+
+/** A deadline on the monotonic clock; longer ones than a timer can hold are waited for in pieces. */
+function startDeadline(timeoutMs: number | undefined): { readonly passed: Promise<'timeout'>; clear(): void } {
+  const { promise, resolve } = Promise.withResolvers<'timeout'>();
+  const due = performance.now() + (timeoutMs ?? Infinity);
+  let timer: NodeJS.Timeout | undefined;
+  const arm = (): void => {
+    const left = due - performance.now();
+    if (left <= 0) resolve('timeout');
+    else timer = setTimeout(arm, Math.min(left, 2 ** 30));
+  };
+  if (timeoutMs !== undefined) arm();
+  return { passed: promise, clear: () => clearTimeout(timer) };
+}
+
+function startHeart(folder: string, log: OutputLog): () => void {
+  const file = openSync(join(folder, runnerFile.heartbeat), 'w', 0o600);
+  const beat = (): void => {
+    try {
+      // one length for ever and written in place: needs no room on a full disk
+      writeSync(file, JSON.stringify({ ...clock.now(), outputBytes: log.total }).padEnd(255).concat('\n'), 0);
+    } catch {
+      // missed beats are what the controller sees of a dead disk
+    }
+  };
+  beat();
+  const timer = setInterval(beat, heartbeatMs);
+  return () => {
+    clearInterval(timer);
+    closeSync(file);
+  };
+}
+
+function noteFirstOutput(folder: string): void {
+  try {
+    writeAtomically(join(folder, runnerFile.firstOutput), JSON.stringify(clock.now()));
+  } catch {
+    // the disk is full; the handoff's timing lacks one stamp
+  }
+}
+
+/** Sets room aside for the end report. */
+function reserveExit(folder: string): number {
+  const file = openSync(join(folder, `${runnerFile.exit}.tmp`), 'w', 0o600);
+  writeFileSync(file, ' '.repeat(exitRoom));
+  fsyncSync(file);
+  return file;
+}
+
+/** Writes the end report into the room set aside and gives it its name. Tries until the disk lets it: nobody else knows how the program ended. */
+async function writeExit(folder: string, file: number, report: RunnerExit): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(report));
+  for (;;) {
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
+      ftruncateSync(file, bytes.length);
+      fsyncSync(file);
+      renameSync(join(folder, `${runnerFile.exit}.tmp`), join(folder, runnerFile.exit));
+      syncFolder(folder);
+      return closeSync(file);
+    } catch (cause) {
+      process.stderr.write(`exit.json: ${(cause as Error).message}\n`);
+      await wait(1000);
+    }
+  }
+}
+
+await main(process.argv[2] ?? '');
