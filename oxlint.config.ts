@@ -1,6 +1,6 @@
 import { builtinModules } from 'node:module';
 import { defineConfig } from 'oxlint';
-import { directions, type Direction } from './test/architecture/directions.ts';
+import { directions, rims, type Direction } from './test/architecture/directions.ts';
 
 const vscodeElsewhere = { name: 'vscode', message: 'Only src/window and src/extension.ts know vscode.' };
 const everyFolder = Object.keys(directions);
@@ -37,6 +37,10 @@ const overrides: Parameters<typeof defineConfig>[0]['overrides'] = [
     files: [`src/${folder}/**`],
     rules: { 'no-restricted-imports': rule(restricted(folder, direction)) },
   })),
+  ...[...rims].map((path) => ({
+    files: [`src/${path}`],
+    rules: { 'no-restricted-imports': rule({ paths: [vscodeElsewhere] }) },
+  })),
   { files: ['src/extension.ts'], rules: { 'no-restricted-imports': 'off' } },
   { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
 ];
@@ -69,6 +73,17 @@ export default defineConfig({
     // Control characters are cleaned out of what agents print.
     'no-control-regex': 'off',
     'promise/always-return': 'off',
+    // Parameters that a signature asks for: named `_…`.
+    'no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+    // vitest takes a message; an assertion may stand in a function whose name says so, or in a property.
+    'vitest/valid-expect': ['error', { maxArgs: 2 }],
+    'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'assert*', 'fc.assert'] }],
+    // `fc` is how fast-check is read everywhere.
+    'import/no-named-as-default-member': 'off',
+    // What a property may expect depends on what it was given.
+    'vitest/no-conditional-expect': 'off',
+    // `[...rest]` that says what is joined.
+    'unicorn/no-useless-spread': 'off',
   },
   overrides,
 });

@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { bundleOptions, complaint, entries } from '../bootstrap/esbuild.mjs';
 import { root } from '../bootstrap/environment.mjs';
+import { rims } from './directions.ts';
 import { importsOf, violations, type SourceFile } from './imports.ts';
 
 const sourceFiles = (): readonly SourceFile[] =>
@@ -21,6 +22,11 @@ test('imports in src follow the directions', () => {
   expect(violations(files)).toEqual([]);
 });
 
+test('each file of a rim is there', () => {
+  const paths = new Set(sourceFiles().map((file) => file.path));
+  expect([...rims].filter((path) => !paths.has(path))).toEqual([]);
+});
+
 test('a file that breaks a direction is named with the reason', () => {
   const bad: readonly SourceFile[] = [
     { path: 'base/clock.ts', text: "import type { Contract } from '../task/model.ts';" },
@@ -34,6 +40,10 @@ test('a file that breaks a direction is named with the reason', () => {
       text: "import * as vscode from 'vscode';\nconst view = await import('../window/view.ts');",
     },
     { path: 'window/tree.ts', text: "import * as vscode from 'vscode';\nimport '../controller/main.ts';" },
+    { path: 'task/load.ts', text: "import { homedir } from 'node:os';\nimport { readText } from './readText.ts';" },
+    { path: 'task/resolve.ts', text: "import { load } from './load.ts';" },
+    { path: 'run/next.ts', text: "import { load } from '../task/load.ts';" },
+    { path: 'controller/open.ts', text: "import { load } from '../task/load.ts';" },
     { path: 'session.ts', text: "import { start } from './cli.ts';" },
     { path: 'utils/misc.ts', text: '' },
   ];
@@ -46,6 +56,8 @@ test('a file that breaks a direction is named with the reason', () => {
     'src/controller/main.ts imports vscode: only the window and extension.ts know vscode',
     'src/controller/main.ts imports ../window/view.ts: controller may not know window',
     'src/window/tree.ts imports ../controller/main.ts: window may not know controller',
+    'src/task/resolve.ts imports ./load.ts: it is the rim of task, and task is pure',
+    'src/run/next.ts imports ../task/load.ts: it is the rim of task, and run is pure',
     'src/session.ts imports ./cli.ts: a file directly in src is where a process starts, not to be imported',
     'src/utils/misc.ts: it has no direction yet; name it in test/architecture/directions.ts',
   ]);

@@ -15,7 +15,7 @@ export interface Direction {
   readonly node: 'any' | readonly string[];
 }
 
-const withoutInput = ['path', 'util', 'assert'] as const;
+const withoutInput = ['path', 'url', 'util', 'assert'] as const;
 const noun: Direction = { folders: ['base', ...pure], ports: tools, node: withoutInput };
 const tool: Direction = { folders: ['base', ...pure, ...tools], ports: [], node: 'any' };
 const all: Direction = { folders: ['base', ...pure, ...tools, 'protocol'], ports: [], node: 'any' };
@@ -28,12 +28,29 @@ export const directions: Readonly<Record<string, Direction>> = {
   protocol: noun,
   controller: all,
   window: all,
+  session: { folders: ['base', 'protocol'], ports: [], node: 'any' },
+  cli: { ...all, folders: [...all.folders, 'controller'] },
 };
+
+/**
+ * The rim of a pure noun: its files that read or write, where the noun meets the disk. They may use all of Node; no other
+ * file of a pure noun may import them, so that what decides and evolves stays pure.
+ */
+export const rims: ReadonlySet<string> = new Set([
+  'task/files.ts',
+  'task/freeze.ts',
+  'task/jsonSchema.ts',
+  'task/load.ts',
+  'task/readText.ts',
+]);
+
+/** Whether a folder of src does no input or output, but for its rim. */
+export const isPure = (folder: string): boolean => directions[folder] === noun;
 
 /** The files directly in src: where a process starts. The extension doesn't know the controller, the others don't know the window. */
 export const starts: Readonly<Record<string, Direction>> = {
-  'cli.ts': { ...all, folders: [...all.folders, 'controller'] },
-  'session.ts': { folders: ['base', 'protocol'], ports: [], node: 'any' },
+  'cli.ts': { ...all, folders: [...all.folders, 'controller', 'cli'] },
+  'session.ts': { folders: ['base', 'protocol', 'session'], ports: [], node: 'any' },
   'extension.ts': { ...all, folders: [...all.folders, 'window'] },
 };
 

@@ -1,6 +1,6 @@
 import { builtinModules } from 'node:module';
 import { posix } from 'node:path';
-import { directions, knowsVscode, starts, type Direction } from './directions.ts';
+import { directions, isPure, knowsVscode, rims, starts, type Direction } from './directions.ts';
 
 /** A source file: its path relative to src, with slashes, and its text. */
 export interface SourceFile {
@@ -41,6 +41,7 @@ const complainOfFile = (file: SourceFile, imported: Import, direction: Direction
   const other = place(target);
   if (other === '..') return 'it lies outside of src';
   if (!target.includes('/')) return 'a file directly in src is where a process starts, not to be imported';
+  if (rims.has(target) && isPure(own) && !rims.has(file.path)) return `it is the rim of ${other}, and ${own} is pure`;
   if (other === own || direction.folders.includes(other)) return undefined;
   if (!direction.ports.includes(other)) return `${own} may not know ${other}`;
   const port = target === `${other}/port.ts` && imported.typeOnly;
@@ -52,7 +53,7 @@ const complain = (file: SourceFile, imported: Import, direction: Direction): str
     return knowsVscode(file.path) ? undefined : 'only the window and extension.ts know vscode';
   if (imported.from.startsWith('.')) return complainOfFile(file, imported, direction);
   const module = imported.from.replace(/^node:/, '');
-  if (direction.node === 'any' || !builtinModules.includes(module)) return undefined;
+  if (direction.node === 'any' || rims.has(file.path) || !builtinModules.includes(module)) return undefined;
   return direction.node.includes(module) ? undefined : `${place(file.path)} does no input or output`;
 };
 
