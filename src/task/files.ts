@@ -6,7 +6,7 @@ import { leavesWorkspace } from './checks.ts';
 import type { KeyPath } from './document.ts';
 import { covers, isGlob } from './globs.ts';
 import type { Command, Contract } from './model.ts';
-import { plainPath, type Report } from './resolve.ts';
+import { plainPath, unreadable, type Report } from './resolve.ts';
 
 /** The path relative to the workspace, or undefined when it lies outside. '.' is the workspace itself. */
 export function below(workspace: string, path: string): string | undefined {
@@ -63,7 +63,7 @@ type Part = 'evaluate' | 'validate' | 'grade';
 const parts = (contract: Contract): { part: Part; command: Command; cwd: string }[] =>
   (['evaluate', 'validate', 'grade'] as const).flatMap((part) => {
     const value = contract[part];
-    return value && !leavesWorkspace(value.cwd) ? [{ part, command: value.command, cwd: value.cwd }] : [];
+    return value && value.command !== unreadable && !leavesWorkspace(value.cwd) ? [{ part, command: value.command, cwd: value.cwd }] : [];
   });
 
 /** Looks at every path of the workspace that the checks ask about, once. */

@@ -8,7 +8,13 @@ type Issue = z.core.$ZodIssue;
 
 /** Turns what zod found into problems with words: unknown keys with the nearest known one, missing keys, wrong values. */
 export function sayIssues(issues: readonly Issue[], schema: z.ZodType, value: unknown): Problem[] {
-  return issues.flatMap((issue) => sayIssue(issue, [], { schema, value }));
+  const said = new Map<string, Problem>();
+  for (const problem of issues.flatMap((issue) => sayIssue(issue, [], { schema, value }))) {
+    // one value may break several rules that have the same words
+    const key = JSON.stringify([problem.path, problem.what]);
+    if (!said.has(key)) said.set(key, problem);
+  }
+  return [...said.values()];
 }
 
 interface Whole {

@@ -62,7 +62,7 @@ export async function loadContract(request: LoadRequest): Promise<Result<LoadedC
   const merged = mergeSources(main.value, secret.ok ? secret.value?.document : undefined);
   if (secret.ok && secret.value) messages.push(...secret.value.document.messages);
   const found: Problem[] = [...merged.problems];
-  const loaded = await understand(merged, world, (problem) => found.push(problem));
+  const loaded = await understand({ ...world, merged }, (problem) => found.push(problem));
   messages.push(...found.map((problem) => merged.message(problem)));
   const sorted = sortMessages(messages);
   if (!loaded || sorted.some(({ severity }) => severity === 'error')) return refused({ messages: sorted });
@@ -77,6 +77,10 @@ interface World {
   readonly name: string;
   readonly home: string;
   readonly request: LoadRequest;
+}
+
+interface MergedWorld extends World {
+  readonly merged: MergedSource;
 }
 
 /** A file's name as people know it. */
@@ -122,7 +126,8 @@ interface Understood {
 /** Values for required keys that are missing or wrong, so that the rest can be checked all the same. */
 const placeholders: Readonly<Record<string, unknown>> = { objective: 'unknown', candidate: 'unknown', evaluate: ['unknown'] };
 
-async function understand(merged: MergedSource, world: World, report: Report): Promise<Understood | undefined> {
+async function understand(world: MergedWorld, report: Report): Promise<Understood | undefined> {
+  const { merged } = world;
   const parsed = contractSource.safeParse(merged.value);
   if (parsed.success) return resolveAndCheck(parsed.data, new Set(), { world, report });
   const problems = sayIssues(parsed.error.issues, contractSource, merged.value);
@@ -135,15 +140,38 @@ async function understand(merged: MergedSource, world: World, report: Report): P
   return rest.success ? resolveAndCheck(rest.data, bad, { world, report }) : undefined;
 }
 
+/** Problems that another key decides too: where that one is known to be wrong, they would only mislead. */
+const dependsOn: Readonly<Record<string, readonly string[]>> = {
+  blind_without_grade: ['grade'],
+  timeout_too_long: ['budgets', 'policy'],
+  grace_too_long: ['budgets', 'policy'],
+  review_too_long: ['policy'],
+  until_too_near: ['policy'],
+  names_no_file: ['protected'],
+  file_missing: ['candidate'],
+  evaluator_in_candidate: ['candidate'],
+  hidden_in_workspace: ['isolation'],
+};
+
+/** What agents must not know, and could read in the contract where nothing hides it. */
+const secrets: readonly KeyPath[] = [['grade'], ['metric', 'thresholds'], ['policy', 'cap'], ['evaluate', 'hidden']];
+
+function checkSecrets(contract: Contract, merged: MergedSource, report: Report): void {
+  if (contract.isolation.tier !== 'none') return;
+  for (const path of secrets.filter((secret) => merged.standsInMain(secret))) {
+    report({ severity: 'warning', code: 'agents_can_read', path, at: 'key', what: `without isolation agents can read \`${path.join('.')}\` here`, fix: 'Move it to a file outside the workspace and name that under `private`; a separate user id would be needed to hide that one too.' });
+  }
+}
+
 /** Everything after the schema. Problems under keys that are already known to be wrong are not reported again. */
-async function resolveAndCheck(source: ContractSource, bad: ReadonlySet<string>, { world, report }: { world: World; report: Report }): Promise<Understood> {
+async function resolveAndCheck(source: ContractSource, bad: ReadonlySet<string>, { world, report }: { world: MergedWorld; report: Report }): Promise<Understood> {
   const said: Report = (problem) => {
-    if (!bad.has(String(problem.path[0])) && !(problem.code === 'blind_without_grade' && bad.has('grade'))) report(problem);
+    const roots = [String(problem.path[0]), ...(dependsOn[problem.code] ?? [])];
+    if (!roots.some((root) => bad.has(root))) report(problem);
   };
   const texts = await readTexts(source, world, said);
   const facts = { workspace: world.workspace, home: world.home, defaultName: basename(world.workspace) || 'task', ...texts };
   const written = resolveContract(source, facts, said);
-  if (bad.has('budgets') || bad.has('policy')) return { contract: written, sources: texts.sources };
   const kindOf = await lookAt(written, world.workspace);
   const contractFile = below(world.workspace, world.path);
   const own = [contractFile, texts.sources.objective === undefined ? undefined : below(world.workspace, texts.sources.objective)].filter((path) => path !== undefined);
@@ -152,6 +180,7 @@ async function resolveAndCheck(source: ContractSource, bad: ReadonlySet<string>,
   const named = checkCommands(written, { workspace: world.workspace, kindOf }, said);
   await checkHidden(written, world.workspace, said);
   const contract = { ...written, protected: [...new Set([...own, ...written.protected, ...named])] };
+  checkSecrets(contract, world.merged, said);
   return { contract, sources: texts.sources };
 }
 

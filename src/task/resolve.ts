@@ -22,7 +22,7 @@ export interface ResolveFacts {
 export type Report = (problem: Problem) => void;
 
 /** The command that stands in for one that can't be read; a contract with it is never given out. */
-const unreadable: Command = ['false'];
+export const unreadable: Command = ['false'];
 
 /** Default time for the final review, ms (paper: 15 minutes). */
 export const defaultReviewMs = 15 * 60_000;
@@ -148,14 +148,18 @@ function resolveGrade(source: ContractSource, facts: ResolveFacts, report: Repor
   };
 }
 
-function resolveMetric({ range, thresholds, baseline, reference, ...metric }: ContractSource['metric']): Metric {
+function resolveMetric({ name, direction, range, thresholds, baseline, reference, noise }: ContractSource['metric']): Metric {
   const [min, max] = range ?? [null, null];
+  const named = Array.isArray(thresholds) ? thresholds : Object.entries(thresholds).map(([key, score]) => ({ name: key, score }));
+  // + 0 makes a plain 0 of YAML's -0, which JSON can't keep
   return {
-    ...metric,
-    ...(baseline === undefined ? {} : { baseline }),
-    ...(reference === undefined ? {} : { reference }),
-    thresholds: Array.isArray(thresholds) ? thresholds : Object.entries(thresholds).map(([name, score]) => ({ name, score })),
-    ...(min === null && max === null ? {} : { range: { ...(min === null ? {} : { min }), ...(max === null ? {} : { max }) } }),
+    name,
+    direction,
+    ...(baseline === undefined ? {} : { baseline: baseline + 0 }),
+    ...(reference === undefined ? {} : { reference: reference + 0 }),
+    thresholds: named.map((threshold) => ({ name: threshold.name, score: threshold.score + 0 })),
+    ...(min === null && max === null ? {} : { range: { ...(min === null ? {} : { min: min + 0 }), ...(max === null ? {} : { max: max + 0 }) } }),
+    noise: noise + 0,
   };
 }
 

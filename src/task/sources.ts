@@ -9,6 +9,8 @@ const isMapping = (value: unknown): value is Mapping => typeof value === 'object
 export interface MergedSource {
   readonly value: unknown;
   readonly problems: readonly Problem[];
+  /** Whether a place stands in the contract's own file, which agents may be able to read. */
+  standsInMain(path: KeyPath): boolean;
   message(problem: Problem): ContractMessage;
 }
 
@@ -21,7 +23,7 @@ export function mergeSources(main: ContractDocument, secret?: ContractDocument):
     const inSecret = secret !== undefined && (secret.depth(path) > main.depth(path) || problem.code === 'key_in_both');
     return (inSecret ? secret : main).message({ ...problem, path });
   };
-  return { value, problems, message };
+  return { value, problems, standsInMain: (path) => main.depth(path) === path.length, message };
 }
 
 interface Merging {
