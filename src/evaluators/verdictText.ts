@@ -121,7 +121,7 @@ function notANumber(value: Exclude<Value, { is: 'number' }>): string {
     case 'boolean':
     case 'list':
     case 'object':
-      return `"score" is a ${value.is}; write a number`;
+      return `"score" is ${value.is === 'object' ? 'an' : 'a'} ${value.is}; write a number`;
     default:
       return assertNever(value);
   }
