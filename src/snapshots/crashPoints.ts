@@ -1,0 +1,18 @@
+/**
+ * The instants of a capture at which a kill is most telling, in order: nothing done yet · a large file is in the content store (once per
+ * file) · all objects are synced, no ref yet · the
+ * stat cache is written · the ref is synced. `restore` ones: marker written · all files
+ * written, marker still there.
+ */
+export const snapshotCrashPoints = [
+  'snapshot.begin',
+  'snapshot.large',
+  'snapshot.objects',
+  'snapshot.cache',
+  'snapshot.ref',
+  'snapshot.restore.begin',
+  'snapshot.restore.written',
+] as const;
+
+/** Name of one of them. */
+export type SnapshotCrashPoint = (typeof snapshotCrashPoints)[number];

@@ -1,0 +1,87 @@
+import type { Readable } from 'node:stream';
+import { stream, type Repository } from './repository.ts';
+
+/** An object as the repository gives it; without `content` it is missing or can't be unpacked. */
+export interface StoredObject {
+  readonly id: string;
+  readonly content?: Buffer;
+}
+
+/**
+ * Reads objects, in order, through one `git cat-file --batch` (again after each object that makes git give up).
+ * `ids` are object ids or `commit:path` names without line ends.
+ */
+export async function* readObjects(repository: Repository, ids: readonly string[]): AsyncGenerator<StoredObject> {
+  for (let next = 0; next < ids.length;) {
+    const git = stream(repository, ['cat-file', '--batch', '--buffer']);
+    const reader = new StreamReader(git.child.stdout);
+    try {
+      git.child.stdin.end(ids.slice(next).map((id) => `${id}\n`).join(''));
+      for (; next < ids.length; next++) {
+        const id = ids[next] ?? '';
+        const object = await readOne(reader, id);
+        yield object ?? { id };
+        if (object === undefined) {
+          next++;
+          break;
+        }
+      }
+    } finally {
+      if (next < ids.length) git.child.kill('SIGKILL');
+      reader.stop();
+      await git.ended.catch(() => undefined);
+    }
+  }
+}
+
+/** One answer of git; `undefined` when git ended instead. */
+async function readOne(reader: StreamReader, id: string): Promise<StoredObject | undefined> {
+  const head = await reader.line();
+  if (head === undefined) return undefined;
+  const size = / (\d+)$/.exec(head)?.[1];
+  if (size === undefined) return { id };
+  const content = await reader.take(Number(size) + 1);
+  return content && { id, content: content.subarray(0, -1) };
+}
+
+/** Takes lines and counted bytes from a stream. */
+class StreamReader {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #pending: Buffer = Buffer.alloc(0);
+
+  constructor(source: Readable) {
+    this.#chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  async line(): Promise<string | undefined> {
+    for (;;) {
+      const at = this.#pending.indexOf(0x0a);
+      if (at >= 0) {
+        const line = this.#pending.toString('utf8', 0, at);
+        this.#pending = this.#pending.subarray(at + 1);
+        return line;
+      }
+      const chunk = await this.#chunks.next();
+      if (chunk.done) return undefined;
+      this.#pending = Buffer.concat([this.#pending, chunk.value]);
+    }
+  }
+
+  async take(count: number): Promise<Buffer | undefined> {
+    const parts = [this.#pending];
+    let length = this.#pending.length;
+    while (length < count) {
+      const chunk = await this.#chunks.next();
+      if (chunk.done) return undefined;
+      parts.push(chunk.value);
+      length += chunk.value.length;
+    }
+    const all = parts.length === 1 ? this.#pending : Buffer.concat(parts);
+    this.#pending = all.subarray(count);
+    return all.subarray(0, count);
+  }
+
+  stop(): void {
+    void this.#chunks.return?.();
+  }
+}
