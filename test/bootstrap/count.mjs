@@ -28,10 +28,10 @@ export const countReport = (report) => {
 };
 
 /**
- * The sum of all layers, its closing line, and whether the whole is good: something passed and nothing failed.
+ * The sum of all layers, its closing line, and whether the whole is good: nothing failed, and something passed if `tests` ran at all.
  * In CI a skipped test counts as failed unless `allowedSkips` gives its reason.
  * @param {readonly Count[]} counts
- * @param {{ ci: boolean, allowedSkips: Readonly<Record<string, string>> }} rules
+ * @param {{ ci: boolean, tests: boolean, allowedSkips: Readonly<Record<string, string>> }} rules
  * @returns {{ good: boolean, line: string, forbidden: string[] }} `forbidden`: the skipped tests that count as failed
  */
 export const sum = (counts, rules) => {
@@ -41,5 +41,5 @@ export const sum = (counts, rules) => {
   const failed = counts.reduce((total, each) => total + each.failures.length, 0) + forbidden.length;
   const left = skipped.length - forbidden.length;
   const line = `${passed} passed, ${failed} failed${left > 0 ? `, ${left} skipped` : ''}`;
-  return { good: failed === 0 && passed > 0, line, forbidden };
+  return { good: failed === 0 && (passed > 0 || !rules.tests), line, forbidden };
 };
