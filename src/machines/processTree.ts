@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 import type { ProcessIdentity, Tier } from './port.ts';
-import { allPids, carriesMarker, descendants, innerPid, isAlive, listByUid, processAt, untouchablePids, type LiveProcess } from './processes.ts';
+import { allPids, carriesMarker, commandOf, descendants, innerPid, isAlive, listByUid, processAt, untouchablePids, type LiveProcess } from './processes.ts';
 
 /**
  * Everything that one runner started, by what it can be found again: the runner writes it to `program.json`, so that a
@@ -30,8 +30,13 @@ export interface Look {
   readonly onSight?: (one: LiveProcess) => void;
 }
 
+/** A member of a tree, with its command line (at most 200 characters). */
+export interface TreeMember extends LiveProcess {
+  readonly command: string;
+}
+
 /** The living members of a tree without our own wrappers, in no particular order; every tier's way of finding them is used where it applies. */
-export function membersOf(tree: ProcessTree, look: Look = {}): LiveProcess[] {
+export function membersOf(tree: ProcessTree, look: Look = {}): TreeMember[] {
   const known = look.known ?? new Map<number, string>();
   const spared = untouchablePids();
   for (const one of [...tree.spare, ...tree.supervisors]) if (isAlive(one)) spared.add(one.pid);
@@ -49,7 +54,7 @@ export function membersOf(tree: ProcessTree, look: Look = {}): LiveProcess[] {
   if (tree.root && isAlive(tree.root)) parents.add(tree.root.pid);
   close(all, { hit, parents, take });
   for (const [pid, start] of known) if (all.get(pid) && all.get(pid)?.start !== start) known.delete(pid);
-  return [...hit.values()];
+  return [...hit.values()].map((one) => ({ ...one, command: commandOf(one.pid) }));
 }
 
 /** One pass over /proc, newest first: takes what is the root, in the root's session or group, known from before, or carries the marker. */

@@ -113,13 +113,17 @@ export function innerPid(pid: number): number | undefined {
   return line === undefined ? undefined : Number(line.split(/\s+/).at(-1));
 }
 
+/** The command line of a process, at most 200 characters; its short name in brackets when it has none. */
+export function commandOf(pid: number): string {
+  const line = readProc(`/proc/${pid}/cmdline`)?.toString('utf8').replaceAll('\0', ' ').trim();
+  return (line || `[${readProc(`/proc/${pid}/comm`)?.toString('utf8').trim() ?? 'gone'}]`).slice(0, 200);
+}
+
 /** A process described for the record: its command line (at most 200 characters) and its age. */
 export function describeProcess(one: ProcessIdentity): EndedProcess {
-  const line = readProc(`/proc/${one.pid}/cmdline`)?.toString('utf8').replaceAll('\0', ' ').trim();
-  const command = line || `[${readProc(`/proc/${one.pid}/comm`)?.toString('utf8').trim() ?? 'gone'}]`;
   const uptimeMs = Number(readProc('/proc/uptime')?.toString('latin1').split(' ')[0] ?? 0) * 1000;
   const ageMs = Math.max(0, Math.round(uptimeMs - (Number(one.start) * 1000) / ticksPerSecond));
-  return { pid: one.pid, command: command.slice(0, 200), ageMs };
+  return { pid: one.pid, command: commandOf(one.pid), ageMs };
 }
 
 /** Signals exactly this process, if it still lives. Returns whether the signal was delivered. */

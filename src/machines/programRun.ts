@@ -38,6 +38,7 @@ export interface ProgramStart {
   readonly confined: ConfinedProgram;
   readonly env: NodeJS.ProcessEnv;
   readonly folder: string;
+  readonly umask: number;
   onOutput(chunk: Buffer): void;
 }
 
@@ -57,7 +58,9 @@ export async function runProgram(start: ProgramStart): Promise<ProgramRun> {
   rmSync(fifo);
   const stdio: StdioOptions = [input, writing, writing, ...(start.confined.reaper ? (['pipe'] as const) : [])];
   const [command, ...args] = start.confined.argv;
+  const own = process.umask(start.umask);
   const child = spawn(command, args, { cwd: start.spec.confinement.tier === 'bubblewrap' ? '/' : start.spec.cwd, env: start.env, detached: true, stdio });
+  process.umask(own);
   const root = child.pid === undefined ? undefined : identify(child.pid);
   if (child.pid !== undefined) offerToOomKiller(child.pid);
   closeSync(writing);

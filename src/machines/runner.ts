@@ -12,7 +12,7 @@ import type { ExitReport, ProgramSpec } from './port.ts';
 import { identify } from './processes.ts';
 import { wrappersOf, type ProcessTree } from './processTree.ts';
 import { runProgram, type ProgramEnd, type ProgramRun } from './programRun.ts';
-import { createOnce, readSpec, runnerFile, syncFolder, writeAtomically, type ProgramRecord, type RunnerExit } from './runnerFiles.ts';
+import { createOnce, defaultGraceMs, readSpec, runnerFile, syncFolder, writeAtomically, type ProgramRecord, type RunnerExit } from './runnerFiles.ts';
 import { programEnvironment } from './runnerEnvironment.ts';
 
 /*
@@ -30,8 +30,9 @@ import { programEnvironment } from './runnerEnvironment.ts';
  */
 
 const clock = processClock();
+/** What the program's files are created with; the runner's own are private. */
+const programUmask = process.umask(0o077);
 const heartbeatMs = 5000;
-const defaultGraceMs = 5000;
 /** What a program leaves behind when it ends by itself is asked politely for at most this long. */
 const leftoverGraceMs = 2000;
 /** Room set aside at the start, so that the end can be told on a full disk. */
@@ -45,7 +46,6 @@ process.on('SIGHUP', () => undefined);
 
 /** Runs the program of a runner folder to the end of its whole tree. */
 async function main(folder: string): Promise<void> {
-  process.umask(0o077);
   const spec = readSpec(folder);
   const runner = identify(process.pid);
   if (!spec || !runner) throw new Error(`${join(folder, runnerFile.spec)} is missing or not a program's specification`);
@@ -84,7 +84,7 @@ async function runToEnd(job: Job): Promise<RunnerExit> {
   };
   let run: ProgramRun;
   try {
-    run = await runProgram({ spec, confined: job.confined, env, folder, onOutput });
+    run = await runProgram({ spec, confined: job.confined, env, folder, umask: programUmask, onOutput });
   } catch (cause) {
     return notStarted(spec, (cause as Error).message);
   }

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 
 import { processClock, type Clock, type Instant } from '../base/clock.ts';
 import { refused, ok, type Result } from '../base/result.ts';
+import { endTree, type TreeEnd } from './endTree.ts';
 import type { EndedProcess, ProcessIdentity, ProgramSpec, Tier } from './port.ts';
-import { describeProcess, identify, isAlive } from './processes.ts';
+import { describeProcess, identify, isAlive, signalProcess } from './processes.ts';
 import { membersOf, type ProcessTree } from './processTree.ts';
 import { runnerEnvironment } from './runnerEnvironment.ts';
-import { createOnce, readJson, readSpec, runnerFile, writeAtomically, type Heartbeat, type ProgramRecord, type RunnerClaim, type RunnerExit } from './runnerFiles.ts';
+import { createOnce, defaultGraceMs, readJson, readSpec, runnerFile, writeAtomically, type Heartbeat, type ProgramRecord, type RunnerClaim, type RunnerExit } from './runnerFiles.ts';
 
 /** What a runner folder tells about its program. */
 export type Observation =
@@ -130,6 +131,56 @@ export function treeOfRunner(given: { readonly dir: string; readonly nonce: stri
   if (record?.nonce === given.nonce) return { ...record.tree, spare };
   const uid = readSpec(given.dir)?.confinement.uid;
   return { tier: given.tier, nonce: given.nonce, supervisors: [], spare, ...(uid !== undefined && { uid }) };
+}
+
+/** What `endRunner` needs. */
+export interface RunnerEnding {
+  readonly dir: string;
+  readonly nonce: string;
+  readonly tier: Tier;
+  /** Time between the polite signal and the hard end where there is no runner to see to it, milliseconds; a living runner goes by its specification. */
+  readonly graceMs: number;
+  /** Tier `uid`, for a runner that left no readable specification. */
+  readonly uid?: number;
+}
+
+/** How much longer than its grace a runner may take to end its tree before it is done without it, milliseconds. */
+const runnerPatienceMs = 30_000;
+
+/**
+ * Ends everything that a start brought about, whatever state it is in: a living runner is asked and ends its own tree (its report says
+ * `ended`); of a dead one the tree is ended from here; a start that has not happened is given up. Idempotent: an ended one is looked
+ * through once more. The intent must be on disk before.
+ */
+export async function endRunner(ending: RunnerEnding): Promise<TreeEnd> {
+  const began = performance.now();
+  const { dir, nonce } = ending;
+  if (observeRunner(dir).kind === 'not_started') abandonStart(dir, nonce);
+  const seen = observeRunner(dir);
+  if (seen.kind === 'abandoned') return { ended: [], survivors: [], ms: 0 };
+  const report = seen.kind === 'running' ? await askRunner({ ...ending, runner: seen.runner }) : undefined;
+  const left = treeOfRunner(ending);
+  const tree = left.uid === undefined && ending.uid !== undefined ? { ...left, uid: ending.uid } : left;
+  const rest = await endTree({ tree, graceMs: report ? 0 : ending.graceMs });
+  const ended = [...(report?.leftovers ?? []), ...rest.ended];
+  return { ended, survivors: rest.survivors, ms: Math.round(performance.now() - began) };
+}
+
+/** Asks a runner to end its tree and waits for its report; one that doesn't answer is killed. */
+async function askRunner(given: RunnerEnding & { readonly runner: ProcessIdentity }): Promise<RunnerExit | undefined> {
+  const grace = readSpec(given.dir)?.graceMs ?? defaultGraceMs;
+  signalProcess(given.runner, 'SIGTERM');
+  const { promise, resolve } = Promise.withResolvers<RunnerExit | undefined>();
+  const watching = watchRunner(given.dir, (now) => {
+    if (now.kind === 'ended') resolve(now.report);
+    else if (now.kind === 'lost') resolve(undefined);
+  });
+  const timer = setTimeout(() => resolve(undefined), grace + runnerPatienceMs);
+  const report = await promise;
+  clearTimeout(timer);
+  watching[Symbol.dispose]();
+  if (!report) signalProcess(given.runner, 'SIGKILL');
+  return report;
 }
 
 /** How often a folder is looked at although no change was told: network file systems tell none, and a dead runner tells nothing. */

@@ -24,6 +24,9 @@ export const runnerFile = {
   log: 'runner.log',
 } as const;
 
+/** Time from the polite signal to the hard end when the specification doesn't say, milliseconds. */
+export const defaultGraceMs = 5000;
+
 /** `runner.json`: the claim on a start, by the runner or by a controller that gave up on it. */
 export type RunnerClaim =
   | ({ readonly nonce: string; readonly runner: ProcessIdentity; readonly abandoned?: false } & Instant)

@@ -89,7 +89,7 @@ export async function openFoldersTo(confinement: Confinement, cwd: string): Prom
   const readable = confinement.readable.filter((path) => existsSync(path)).map(real);
   const hidden = confinement.hidden.filter((path) => existsSync(path)).map(real);
   const used = [...own, ...writable, ...readable, real(cwd)];
-  for (const path of readable) if (!mayAll(path, 'r-X')) await setAcl(['-R', '-m', `u:${uid}:rX`], path);
+  for (const path of readable) if (!isOpenToAll(path)) await setAcl(['-R', '-m', `u:${uid}:rX`], path);
   for (const path of writable) {
     const owner = lstatSync(path).uid;
     const entries = owner === 0 || owner === uid ? `u:${uid}:rwX,d:u:${uid}:rwX` : `u:${uid}:rwX,d:u:${uid}:rwX,d:u:${owner}:rwX`;
@@ -107,8 +107,12 @@ export async function openFoldersTo(confinement: Confinement, cwd: string): Prom
 
 const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
-/** Whether everybody may read the top of it and nothing has to be done; only trusted for system folders, which are closed as a whole or not at all. */
-const mayAll = (path: string, _wanted: 'r-X'): boolean => /^\/(usr|lib|lib64|bin|sbin|opt)(\/|$)/.test(path) && (statSync(path).mode & 0o005) === 0o005;
+/** Whether everybody may use it anyway: a file by its mode, and the system's own folders, which are open as a whole. */
+function isOpenToAll(path: string): boolean {
+  const { mode } = statSync(path);
+  if (statSync(path).isFile()) return (mode & 0o004) !== 0 && ((mode & 0o100) === 0 || (mode & 0o001) !== 0);
+  return /^\/(usr|lib|lib64|bin|sbin|opt)(\/|$)/.test(path) && (mode & 0o005) === 0o005;
+}
 
 /** Closes a path to the uid; a folder through which the uid must pass stays passable, its other entries are closed one by one. Returns what failed. */
 async function hide(path: string, given: { readonly uid: number; readonly used: readonly string[] }): Promise<string | undefined> {
@@ -174,7 +178,15 @@ export async function releaseFolder(folder: string, uid: number): Promise<void> 
   const owner = statSync(folder);
   await run('find', [folder, '-xdev', '-uid', String(uid), '-exec', 'chown', '-h', `${owner.uid}:${owner.gid}`, '{}', '+']);
   await run('setfacl', ['-R', '-x', `u:${uid},d:u:${uid}`, '--', folder]);
-  for (let above = dirname(folder); above !== '/'; above = dirname(above)) await run('setfacl', ['-x', `u:${uid}`, '--', above]);
+  await forgetUid(uid, [folder]);
+}
+
+/** Removes a uid from the access lists of paths and of the folders above them, where it is in them. */
+export async function forgetUid(uid: number, paths: readonly string[]): Promise<void> {
+  const places = new Set<string>();
+  for (const path of paths) for (let one = real(path); one !== '/'; one = dirname(one)) places.add(one);
+  // an entry that isn't there is no failure of ours; setfacl leaves lists without it as they are
+  for (const place of places) await run('setfacl', ['-x', `u:${uid}`, '--', place]);
 }
 
 /** Whether the programs this tier needs are there. */
