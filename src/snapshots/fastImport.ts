@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { quotePath, treePath } from './bytePaths.ts';
 import { syncFolder } from './durable.ts';
@@ -11,8 +11,12 @@ export interface TreeFile {
   readonly path: string;
 }
 
+/** git's id of an object of this type and content. */
+export const objectId = (type: string, content: Buffer): string =>
+  createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex');
+
 /** git's id of a blob with this content. */
-export const blobId = (content: Buffer): string => hash('sha1', Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]), 'hex');
+export const blobId = (content: Buffer): string => objectId('blob', content);
 
 const NOBODY = 'HMA <hma@localhost> 0 +0000';
 

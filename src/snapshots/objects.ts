@@ -4,6 +4,7 @@ import { stream, type Repository } from './repository.ts';
 /** An object as the repository gives it; without `content` it is missing or can't be unpacked. */
 export interface StoredObject {
   readonly id: string;
+  readonly type?: string;
   readonly content?: Buffer;
 }
 
@@ -38,10 +39,10 @@ export async function* readObjects(repository: Repository, ids: readonly string[
 async function readOne(reader: StreamReader, id: string): Promise<StoredObject | undefined> {
   const head = await reader.line();
   if (head === undefined) return undefined;
-  const size = / (\d+)$/.exec(head)?.[1];
-  if (size === undefined) return { id };
+  const [, type, size] = /^[0-9a-f]{40} (\w+) (\d+)$/.exec(head) ?? [];
+  if (type === undefined) return { id };
   const content = await reader.take(Number(size) + 1);
-  return content && { id, content: content.subarray(0, -1) };
+  return content && { id, type, content: content.subarray(0, -1) };
 }
 
 /** Takes lines and counted bytes from a stream. */

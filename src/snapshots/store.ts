@@ -8,15 +8,15 @@ import { captureObjects } from './capture.ts';
 import { ContentStore } from './contentStore.ts';
 import type { SnapshotCrashPoint } from './crashPoints.ts';
 import { changesBetween, patchBetween, plainEntry } from './diff.ts';
-import { blobId } from './fastImport.ts';
 import { openAbsolute, type Folder } from './folders.ts';
-import { contentHash, readManifest, type Manifest, type ManifestEntry } from './manifest.ts';
+import { contentHash, readManifest, type Manifest } from './manifest.ts';
 import { readObjects } from './objects.ts';
 import type { CaptureRefusal, CaptureRequest, Snapshot, SnapshotDamage, Snapshots } from './port.ts';
 import { errorCode, isDiskFull, Refusal, storeRefusal } from './refusals.ts';
 import { getRef, isRefName, openRepository, raw, setRef, sweepRepository, type Repository } from './repository.ts';
 import { restoreInto } from './restore.ts';
 import { StatCache } from './statCache.ts';
+import { verifySnapshot } from './verify.ts';
 
 export type { Snapshots } from './port.ts';
 
@@ -187,35 +187,8 @@ class SnapshotStore implements Snapshots {
     return patchBetween(this.#repository, sides, options.contextLines ?? 3);
   }
 
-  async verify(id: string): Promise<readonly SnapshotDamage[]> {
-    const stored = await this.#object(`${id}:manifest`);
-    if (stored === undefined) return [{ detail: `The list of snapshot ${id} is gone or can't be unpacked.` }];
-    const listed = await raw(this.#repository, 'rev-parse', `${id}:manifest`);
-    if (blobId(stored) !== listed.trim()) return [{ detail: `The list of snapshot ${id} does not have its hash.` }];
-    const { entries } = readManifest(stored);
-    return [...(await this.#verifySmall(entries.filter(({ large }) => !large))), ...(await this.#verifyLarge(entries.filter(({ large }) => large)))];
-  }
-
-  async #verifySmall(entries: readonly ManifestEntry[]): Promise<SnapshotDamage[]> {
-    const damage: SnapshotDamage[] = [];
-    let at = 0;
-    for await (const { content } of readObjects(this.#repository, entries.map(({ blob }) => blob))) {
-      const entry = entries[at++];
-      if (entry === undefined) break;
-      if (content === undefined) damage.push({ path: entry.path, detail: `The content of ${entry.path} is gone or can't be unpacked.` });
-      else if (hash('sha256', content, 'hex') !== entry.sha256) damage.push({ path: entry.path, detail: `The content of ${entry.path} has changed in the store.` });
-    }
-    return damage;
-  }
-
-  async #verifyLarge(entries: readonly ManifestEntry[]): Promise<SnapshotDamage[]> {
-    const damage: SnapshotDamage[] = [];
-    for (const { path, sha256 } of entries) {
-      const stored = await this.#large.rehash(sha256);
-      if (stored === undefined) damage.push({ path, detail: `The content of ${path} is gone from the content store.` });
-      else if (stored.sha256 !== sha256) damage.push({ path, detail: `The content of ${path} has changed in the content store.` });
-    }
-    return damage;
+  verify(id: string): Promise<readonly SnapshotDamage[]> {
+    return verifySnapshot(id, this.#repository, this.#large);
   }
 
   async close(): Promise<void> {
