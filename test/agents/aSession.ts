@@ -1,0 +1,30 @@
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SessionContext } from '../../src/agents/port.ts';
+import type { AgentChoice } from '../../src/task/model.ts';
+import { aFolder } from '../evaluators/folders.ts';
+
+/** A session's context on real folders, with an agent of the `command` adapter. */
+export function aSession(agent: Partial<AgentChoice> = {}, parts: Partial<SessionContext> = {}): SessionContext {
+  const root = realpathSync(aFolder());
+  const [workspace, home, tmp, folder] = ['w', 'home', 'tmp', 'session'].map((name) => join(root, name)) as [string, string, string, string];
+  for (const each of [workspace, home, tmp, folder]) mkdirSync(each);
+  const prompt = parts.prompt ?? 'Improve it.\n';
+  const promptFile = join(folder, 'prompt.md');
+  writeFileSync(promptFile, prompt);
+  return {
+    role: 'explore',
+    agent: { name: 'mine', adapter: 'command', prompt: 'file', environment: [], ...agent },
+    workspace,
+    cwd: workspace,
+    home,
+    tmp,
+    folder,
+    prompt,
+    promptFile,
+    option: 3,
+    attempt: 1,
+    outerEnvironment: { PATH: '/usr/bin:/bin' },
+    ...parts,
+  };
+}
