@@ -17,13 +17,19 @@ export function classifyExit({ exit, outputTail }: AttemptEnd): Failure | null {
     case 'ended':
       return null;
     case 'spawn':
-      return { reason: 'not_started', detail: `the program could not be started: ${exit.error ?? 'no reason was given'}` };
+      return {
+        reason: 'not_started',
+        detail: `the program could not be started: ${exit.error ?? 'no reason was given'}`,
+      };
     case 'exit': {
-      if (exit.outOfMemory) return { reason: 'out_of_memory', detail: 'the kernel ended the program because memory ran out' };
+      if (exit.outOfMemory)
+        return { reason: 'out_of_memory', detail: 'the kernel ended the program because memory ran out' };
       if (exit.code === 0) return null;
       const words = lastLineOf(new TextDecoder().decode(outputTail));
       const how =
-        exit.signal === null ? `exited with code ${exit.code}${conventional[exit.code ?? -1] ?? ''}` : `was killed by ${exit.signal}`;
+        exit.signal === null
+          ? `exited with code ${exit.code}${conventional[exit.code ?? -1] ?? ''}`
+          : `was killed by ${exit.signal}`;
       return { reason: 'crash', detail: `the program ${how}${words === '' ? '' : `; its last output: ${words}`}` };
     }
     default:

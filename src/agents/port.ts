@@ -86,7 +86,9 @@ export interface AgentAdapter {
   readonly graceMs: number;
   /** Time between the k-th receipt's arrival in the session and the interrupt, ms. */
   readonly lingerMs: number;
-  prepare(context: SessionContext): Promise<Result<Launch, { readonly reason: 'not_installed' | 'not_configured'; readonly detail: string }>>;
+  prepare(
+    context: SessionContext,
+  ): Promise<Result<Launch, { readonly reason: 'not_installed' | 'not_configured'; readonly detail: string }>>;
   /** null = a natural end. */
   classify(end: AttemptEnd): Failure | null;
 }

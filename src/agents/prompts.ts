@@ -48,9 +48,34 @@ export interface ReviewFacts {
 /** The names a user's own template may use in double braces. */
 export const placeholders = {
   exploration: [
-    'objective', 'workspace', 'place', 'candidate', 'protected', 'commands', 'metric', 'feedback', 'minutes', 'time', 'cap', 'standing', 'ended',
+    'objective',
+    'workspace',
+    'place',
+    'candidate',
+    'protected',
+    'commands',
+    'metric',
+    'feedback',
+    'minutes',
+    'time',
+    'cap',
+    'standing',
+    'ended',
   ],
-  review: ['objective', 'workspace', 'place', 'metric', 'candidates', 'ballotFile', 'ballot', 'feedback', 'nominate', 'minutes', 'time', 'standing'],
+  review: [
+    'objective',
+    'workspace',
+    'place',
+    'metric',
+    'candidates',
+    'ballotFile',
+    'ballot',
+    'feedback',
+    'nominate',
+    'minutes',
+    'time',
+    'standing',
+  ],
 } as const;
 
 /** Whether a user's template names only what exists: asked when the contract is read, before anything starts. */
@@ -91,7 +116,10 @@ function describe(candidate: CandidateView, feedback: Contract['feedback']): str
     ...(feedback === 'score' ? [`score ${candidate.score}`] : []),
     ...(candidate.reported === undefined ? [] : [`its author's own validation gave ${candidate.reported}`]),
   ];
-  const note = candidate.note === undefined || candidate.note.trim() === '' ? '' : `; note: ${JSON.stringify(oneLine(candidate.note, 300))}`;
+  const note =
+    candidate.note === undefined || candidate.note.trim() === ''
+      ? ''
+      : `; note: ${JSON.stringify(oneLine(candidate.note, 300))}`;
   return `${candidate.id} (${facts.join(', ')}${note})`;
 }
 
@@ -103,7 +131,9 @@ function standingOf({ contract, standing, archived }: ExplorationFacts): string 
 
 function endedOf(ended: readonly EndedProcess[]): string {
   if (ended.length === 0) return '';
-  const shown = ended.slice(0, 10).map((each) => `\`${oneLine(each.command, 120).replaceAll('`', "'")}\` (${duration(each.ageMs)} old)`);
+  const shown = ended
+    .slice(0, 10)
+    .map((each) => `\`${oneLine(each.command, 120).replaceAll('`', "'")}\` (${duration(each.ageMs)} old)`);
   const more = ended.length > shown.length ? `\n- and ${ended.length - shown.length} more` : '';
   return `These processes were still running when the session before yours closed, and were ended:\n${bullets(shown)}${more}`;
 }
@@ -123,8 +153,9 @@ function explorationValues(facts: ExplorationFacts): Record<(typeof placeholders
   const { cap, tellCap, mode } = contract.policy;
   const told = toldProtected(contract, workspace);
   const peer =
-    ' Another engineer works in the same folder between your sessions, never at the same time: expect changes that are not yours, and leave the folder so that they can go on.';
-  const end = tellCap && cap !== null ? `Your session ends after ${cap} accepted submission${cap === 1 ? '' : 's'}.` : '';
+    ' Another engineer, your peer, works in the same folder between your sessions, never at the same time: expect changes that are not yours, and leave the folder so that they can go on.';
+  const end =
+    tellCap && cap !== null ? `Your session ends after ${cap} accepted submission${cap === 1 ? '' : 's'}.` : '';
   return {
     objective: contract.objective.trim(),
     workspace,
@@ -158,7 +189,7 @@ function reviewValues(facts: ReviewFacts): Record<(typeof placeholders.review)[n
     ballot: ballot.map((each, index) => `${index + 1}. ${describe(each, contract.feedback)}`).join('\n'),
     feedback:
       contract.feedback === 'score'
-        ? 'The scores are the evaluator\'s own.'
+        ? "The scores are the evaluator's own."
         : 'Scores are not shown; judge by the files, the notes and what the authors say of their own validation.',
     nominate: `Choose with \`hma nominate ID --reason "why"\`, or write {"candidate": "ID", "reason": "why"} into ${facts.ballotFile}. You may choose again; the last valid choice counts.`,
     minutes: String(minutesOf(facts.leftMs)),
@@ -168,7 +199,9 @@ function reviewValues(facts: ReviewFacts): Record<(typeof placeholders.review)[n
 }
 
 const fallbackOf = (contract: Contract): string =>
-  contract.fallback === 'record' && contract.feedback === 'score' ? 'the candidate with the best score' : 'the latest candidate';
+  contract.fallback === 'record' && contract.feedback === 'score'
+    ? 'the candidate with the best score'
+    : 'the latest candidate';
 
 /** The prompt of an option, from the contract's own template where it has one. The cap is in it only with `tellCap`. */
 export function explorationPrompt(facts: ExplorationFacts): Result<string, TemplateRefusal> {

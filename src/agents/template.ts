@@ -41,7 +41,10 @@ export function checkTemplate(template: string, known: readonly string[]): Resul
     if (known.includes(name)) continue;
     const line = template.slice(0, match.index).split('\n').length;
     const suggestion = nearest(name, known);
-    const hint = suggestion === undefined ? `known are ${known.map((each) => `{{${each}}}`).join(', ')}` : `did you mean {{${suggestion}}}?`;
+    const hint =
+      suggestion === undefined
+        ? `known are ${known.map((each) => `{{${each}}}`).join(', ')}`
+        : `did you mean {{${suggestion}}}?`;
     return refused({
       reason: 'unknown_placeholder',
       name,
@@ -57,7 +60,10 @@ export function checkTemplate(template: string, known: readonly string[]): Resul
  * A template with its placeholders replaced, once: what a value contains is never replaced again. A line that consists of one
  * placeholder with an empty value disappears, and no more than one empty line is left in a row around it.
  */
-export function fillTemplate(template: string, values: Readonly<Record<string, string>>): Result<string, TemplateRefusal> {
+export function fillTemplate(
+  template: string,
+  values: Readonly<Record<string, string>>,
+): Result<string, TemplateRefusal> {
   const checked = checkTemplate(template, Object.keys(values));
   if (!checked.ok) return checked;
   const lines: string[] = [];

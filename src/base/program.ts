@@ -103,7 +103,8 @@ export async function programFolders(program: string, home?: string): Promise<st
   for (const file of [program, real]) {
     const folder = dirname(file);
     const prefix = dirname(folder);
-    const usable = folder.endsWith('/bin') && prefix !== home && (prefix === '/usr' || dirname(prefix) !== '/') && prefix !== '/';
+    const usable =
+      folder.endsWith('/bin') && prefix !== home && (prefix === '/usr' || dirname(prefix) !== '/') && prefix !== '/';
     folders.add(usable ? prefix : folder);
   }
   return [...folders].filter((folder) => folder !== '/' && folder !== home);

@@ -1,7 +1,7 @@
-import { lstat, mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ok, refused, type Result } from '../base/result.ts';
-import { giveTree, placeProtected, removeTree } from './placement.ts';
+import { giveTree, makeWay, placeProtected, removeTree } from './placement.ts';
 import { checkProtected, type ProtectedFiles, type ProtectRefusal } from './protectedFiles.ts';
 import { protectedMatcher } from './protectedPaths.ts';
 
@@ -38,16 +38,9 @@ async function removeProtected(root: string, folder: string, belongs: (path: str
   }
 }
 
-/** Empties the way to a large file and links to the workspace's own, which was just verified. */
+/** Links to the workspace's own copy of a large file, which was just verified; its place was emptied before. */
 async function linkLarge(checkout: string, workspace: string, path: string): Promise<void> {
-  let way = checkout;
-  for (const part of dirname(path).split('/').filter((name) => name !== '.')) {
-    way = join(way, part);
-    const stats = await lstat(way).catch(() => null);
-    if (stats?.isDirectory()) continue;
-    if (stats) await rm(way, { force: true });
-    await mkdir(way);
-  }
+  await makeWay(checkout, dirname(path), 'remove');
   await symlink(join(workspace, path), join(checkout, path));
 }
 
@@ -77,7 +70,11 @@ export async function prepareCheckout(request: CheckoutRequest): Promise<Result<
     return refused({ path: changed.path, detail });
   }
   await request.restoreCandidate(checkout);
-  await removeProtected(checkout, '.', protectedMatcher([...protectedFiles.patterns, ...protectedFiles.files.map((f) => f.path)]));
+  await removeProtected(
+    checkout,
+    '.',
+    protectedMatcher([...protectedFiles.patterns, ...protectedFiles.files.map((f) => f.path)]),
+  );
   for (const file of protectedFiles.files) {
     if (omit.has(file.path)) continue;
     if (file.kind === 'large') await linkLarge(checkout, workspace, file.path);

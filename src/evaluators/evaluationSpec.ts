@@ -41,7 +41,10 @@ export interface EvaluationRefusal {
 const keyOf = { evaluation: 'evaluate', validation: 'validate', grade: 'grade' } as const;
 
 /** Hidden paths of the contract that this program may read, and those that it may not. Only the grader sees the grader's. */
-function secrets(kind: EvaluationKind, contract: Contract): { readonly open: readonly string[]; readonly shut: readonly string[] } {
+function secrets(
+  kind: EvaluationKind,
+  contract: Contract,
+): { readonly open: readonly string[]; readonly shut: readonly string[] } {
   const own = contract.evaluate.hidden;
   const grader = contract.grade?.hidden ?? [];
   const open = kind === 'grade' ? [...own, ...grader] : kind === 'evaluation' ? own : [];
@@ -99,7 +102,11 @@ export async function evaluationSpec(request: EvaluationRequest): Promise<Result
   }
   const environment = environmentOf(request);
   const [name, ...rest] = part.command;
-  const search = { path: environment['PATH'], cwd, ...(request.ownNode === undefined ? {} : { ownNode: request.ownNode }) };
+  const search = {
+    path: environment['PATH'],
+    cwd,
+    ...(request.ownNode === undefined ? {} : { ownNode: request.ownNode }),
+  };
   const program = await findProgram(name, search);
   if (!program.ok) {
     return refused({ reason: 'program_not_found', detail: `\`${keyOf[kind]}\` can't run: ${program.refusal.detail}` });

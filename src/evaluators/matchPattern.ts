@@ -33,9 +33,11 @@ export async function matchPattern(pattern: string, text: string): Promise<Resul
   worker.once('error', (cause) => resolve({ error: cause.message }));
   try {
     const answer = await promise;
-    if (answer === 'late') return refused(`the pattern took longer than ${matchMs / 1000} s on the output; make it simpler`);
+    if (answer === 'late')
+      return refused(`the pattern took longer than ${matchMs / 1000} s on the output; make it simpler`);
     if ('error' in answer) return refused(`the pattern can't be used: ${answer.error}`);
-    if (answer.found.length > 1) return refused('the pattern matches the output more than once; a result is given once');
+    if (answer.found.length > 1)
+      return refused('the pattern matches the output more than once; a result is given once');
     const [value] = answer.found;
     if (value === undefined) return refused('the pattern matches nothing in the output');
     if (value === null) return refused("the pattern's group took no part in the match");

@@ -20,7 +20,7 @@ async function clear(path: string, how: InTheWay): Promise<void> {
 }
 
 /** Makes the folders down to `path` real ones: a link or file that poses as one is cleared, so that no write goes through it. */
-async function makeWay(root: string, path: string, how: InTheWay): Promise<void> {
+export async function makeWay(root: string, path: string, how: InTheWay): Promise<void> {
   let way = root;
   for (const part of path.split('/')) {
     if (part === '.' || part === '') continue;
@@ -96,7 +96,11 @@ export interface Restoration {
  * Puts the named protected files of the workspace back as they were, each atomically; used at handoffs, when no session lives.
  * Folders and files that an agent put in their place are moved aside (`NAME.moved-1`), not deleted.
  */
-export async function restoreProtected(workspace: string, files: ProtectedFiles, paths: readonly string[]): Promise<Restoration> {
+export async function restoreProtected(
+  workspace: string,
+  files: ProtectedFiles,
+  paths: readonly string[],
+): Promise<Restoration> {
   const wanted = new Set(paths);
   const restored: string[] = [];
   const failed: { path: string; detail: string }[] = [];

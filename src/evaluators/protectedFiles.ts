@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, readFile, readlink, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { syncFolder, writeJsonAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { findProtected, linkOnTheWay } from './protectedPaths.ts';
 
@@ -157,31 +158,16 @@ async function storeFile(request: ProtectRequest, path: string): Promise<Result<
       return refused({ path, detail });
     }
   }
-  return refused({ path, detail: `the protected file \`${path}\` changed while it was read, three times; end what writes it` });
+  return refused({
+    path,
+    detail: `the protected file \`${path}\` changed while it was read, three times; end what writes it`,
+  });
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function writeManifest(files: ProtectedFiles): Promise<void> {
-  const target = join(files.store, 'protected.json');
-  const temporary = `${target}.${process.pid}`;
-  const handle = await open(temporary, 'w', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify({ schema: 1, patterns: files.patterns, files: files.files })}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await syncFolder(join(files.store, 'files'));
-  await rename(temporary, target);
-  await syncFolder(files.store);
+/** The manifest comes last: with it on disk, all copies are. */
+function writeManifest({ store, patterns, files }: ProtectedFiles): void {
+  syncFolder(join(store, 'files'));
+  writeJsonAtomic(join(store, 'protected.json'), { schema: 1, patterns, files });
 }
 
 /**
@@ -195,10 +181,16 @@ export async function loadProtected(store: string): Promise<Result<ProtectedFile
     text = await readFile(file, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ok(null);
-    return refused({ path: file, detail: `the list of protected files could not be read: ${(cause as Error).message}` });
+    return refused({
+      path: file,
+      detail: `the list of protected files could not be read: ${(cause as Error).message}`,
+    });
   }
   const broken = (why: string) =>
-    refused({ path: file, detail: `the list of protected files is damaged (${why}); stop this run and begin a new one` });
+    refused({
+      path: file,
+      detail: `the list of protected files is damaged (${why}); stop this run and begin a new one`,
+    });
   try {
     const manifest = manifestSchema.parse(JSON.parse(text));
     const files: ProtectedFiles = { store, patterns: manifest.patterns, files: manifest.files };
@@ -236,7 +228,7 @@ export async function protectFiles(request: ProtectRequest): Promise<Result<Prot
     files.push(stored.value);
   }
   const all: ProtectedFiles = { store: request.store, patterns: request.patterns, files };
-  await writeManifest(all);
+  writeManifest(all);
   return ok(all);
 }
 

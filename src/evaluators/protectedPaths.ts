@@ -67,7 +67,10 @@ async function below(root: string, folder: string): Promise<{ path: string; kind
   return all;
 }
 
-async function exactly(root: string, path: string): Promise<{ path: string; kind: ReturnType<typeof kindOf> }[] | null> {
+async function exactly(
+  root: string,
+  path: string,
+): Promise<{ path: string; kind: ReturnType<typeof kindOf> }[] | null> {
   const stats = await lstat(join(root, path)).catch(() => null);
   if (stats === null) return null;
   return stats.isDirectory() ? await below(root, path) : [{ path, kind: kindOf(stats) }];
@@ -93,13 +96,19 @@ async function targetInside(root: string, path: string): Promise<string | null> 
  * All files and links that the patterns name below the workspace, sorted, each once. A pattern that exists as a path is that
  * path (a folder stands for all below it), any other is a glob. Links are reported, never followed out of the workspace.
  */
-export async function findProtected(workspace: string, patterns: readonly string[]): Promise<Result<FoundPath[], PathRefusal>> {
+export async function findProtected(
+  workspace: string,
+  patterns: readonly string[],
+): Promise<Result<FoundPath[], PathRefusal>> {
   const found = new Map<string, FoundPath>();
   const pending = patterns.map(clean);
   for (let pattern = pending.shift(); pattern !== undefined; pattern = pending.shift()) {
     const path = pattern;
     if (isAbsolute(path) || path.split('/').includes('..')) {
-      return refused({ path, detail: `the protected path \`${path}\` leaves the workspace; name paths below ${workspace}` });
+      return refused({
+        path,
+        detail: `the protected path \`${path}\` leaves the workspace; name paths below ${workspace}`,
+      });
     }
     const link = await linkOnTheWay(workspace, dirname(path));
     if (link !== null) {
@@ -109,7 +118,10 @@ export async function findProtected(workspace: string, patterns: readonly string
     try {
       const entries = (await exactly(workspace, path)) ?? (await matching(workspace, path));
       if (entries.length === 0 && (await exactly(workspace, path)) === null) {
-        return refused({ path, detail: `the protected path \`${path}\` matches nothing in ${workspace}; correct or remove it` });
+        return refused({
+          path,
+          detail: `the protected path \`${path}\` matches nothing in ${workspace}; correct or remove it`,
+        });
       }
       for (const entry of entries) {
         if (entry.kind === 'special' || entry.kind === 'folder') {

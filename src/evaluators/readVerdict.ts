@@ -57,7 +57,8 @@ async function readTail(file: string, limit: number): Promise<Result<{ bytes: Bu
 async function fromFile(file: string): Promise<TextVerdict> {
   const read = await readTail(file, resultLimit);
   if (!read.ok) return nothing(`no result in $HMA_RESULT: ${read.refusal}`);
-  if (read.value.size > resultLimit) return nothing(`the result has ${read.value.size} bytes; at most ${resultLimit} are read`);
+  if (read.value.size > resultLimit)
+    return nothing(`the result has ${read.value.size} bytes; at most ${resultLimit} are read`);
   try {
     return parseVerdict(new TextDecoder('utf-8', { fatal: true }).decode(read.value.bytes));
   } catch {
@@ -71,7 +72,12 @@ async function fromOutput(log: string, source: Exclude<ResultSource, { from: 'fi
   const text = read.value.bytes.toString('utf8');
   switch (source.from) {
     case 'lastLine': {
-      const line = text.trimEnd().split(/[\r\n]/u).at(-1)?.trim() ?? '';
+      const line =
+        text
+          .trimEnd()
+          .split(/[\r\n]/u)
+          .at(-1)
+          ?.trim() ?? '';
       if (line === '') return nothing('the output is empty; its last line must be the result');
       const verdict = parsePlainScore(line) ?? parseVerdict(line);
       if (verdict.kind !== 'no_result') return verdict;
@@ -81,7 +87,9 @@ async function fromOutput(log: string, source: Exclude<ResultSource, { from: 'fi
       const matched = await matchPattern(source.pattern, text);
       if (!matched.ok) return nothing(matched.refusal);
       const verdict = parsePlainScore(matched.value);
-      return verdict ?? nothing(`the pattern matched ${JSON.stringify(oneLine(matched.value, 40))}, which is no number`);
+      return (
+        verdict ?? nothing(`the pattern matched ${JSON.stringify(oneLine(matched.value, 40))}, which is no number`)
+      );
     }
     default:
       return assertNever(source);
@@ -121,8 +129,10 @@ export async function readVerdict(run: FinishedRun): Promise<Verdict> {
     case 'spawn':
       return nothing(`the evaluator could not be started: ${oneLine(run.exit.error ?? 'no reason given')}`);
     case 'exit': {
-      if (run.exit.outOfMemory) return nothing('the evaluator ran out of memory; it, or the candidate, needs less of it');
-      const said = run.source.from === 'file' ? await fromFile(run.resultFile) : await fromOutput(run.outputLog, run.source);
+      if (run.exit.outOfMemory)
+        return nothing('the evaluator ran out of memory; it, or the candidate, needs less of it');
+      const said =
+        run.source.from === 'file' ? await fromFile(run.resultFile) : await fromOutput(run.outputLog, run.source);
       return run.exit.code === 0 ? said : await afterFailure(run, said);
     }
     default:
@@ -142,15 +152,21 @@ export type Validation =
  */
 export async function readValidation(run: Omit<FinishedRun, 'source'>): Promise<Validation> {
   const { exit } = run;
-  if (exit.cause === 'timeout') return { kind: 'broken', detail: `the check did not finish within ${run.timeoutMs / 1000} s` };
-  if (exit.cause === 'spawn') return { kind: 'broken', detail: `the check could not be started: ${oneLine(exit.error ?? '')}` };
+  if (exit.cause === 'timeout')
+    return { kind: 'broken', detail: `the check did not finish within ${run.timeoutMs / 1000} s` };
+  if (exit.cause === 'spawn')
+    return { kind: 'broken', detail: `the check could not be started: ${oneLine(exit.error ?? '')}` };
   if (exit.cause === 'ended' || exit.outOfMemory) {
-    return { kind: 'broken', detail: exit.outOfMemory ? 'the check ran out of memory' : 'the check was ended; ask again' };
+    return {
+      kind: 'broken',
+      detail: exit.outOfMemory ? 'the check ran out of memory' : 'the check was ended; ask again',
+    };
   }
   const said = await fromFile(run.resultFile);
   if (said.kind === 'invalid' || said.kind === 'incorrect') return { kind: 'invalid', reason: said.reason };
   if (exit.code === 0) return { kind: 'valid' };
   const words = await lastWords(run.outputLog);
-  const how = exit.signal === null ? `the check exited with code ${exit.code}` : `the check was killed by ${exit.signal}`;
+  const how =
+    exit.signal === null ? `the check exited with code ${exit.code}` : `the check was killed by ${exit.signal}`;
   return { kind: 'invalid', reason: words === '' ? how : words };
 }

@@ -35,7 +35,9 @@ class Reader {
     if (this.at < this.text.length) {
       const rest = this.text.slice(this.at);
       throw new Unreadable(
-        /^[{[]/u.test(rest) ? 'it holds more than one JSON document; write exactly one' : `unexpected ${glimpse(rest)} after the JSON document`,
+        /^[{[]/u.test(rest)
+          ? 'it holds more than one JSON document; write exactly one'
+          : `unexpected ${glimpse(rest)} after the JSON document`,
       );
     }
     return value;
@@ -71,7 +73,8 @@ class Reader {
 
   private string(): string {
     const literal = this.take(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy);
-    if (literal === null) throw new Unreadable(`a string that is not closed or not JSON: ${glimpse(this.text.slice(this.at))}`);
+    if (literal === null)
+      throw new Unreadable(`a string that is not closed or not JSON: ${glimpse(this.text.slice(this.at))}`);
     return JSON.parse(literal) as string;
   }
 

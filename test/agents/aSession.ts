@@ -7,7 +7,12 @@ import { aFolder } from '../evaluators/folders.ts';
 /** A session's context on real folders, with an agent of the `command` adapter. */
 export function aSession(agent: Partial<AgentChoice> = {}, parts: Partial<SessionContext> = {}): SessionContext {
   const root = realpathSync(aFolder());
-  const [workspace, home, tmp, folder] = ['w', 'home', 'tmp', 'session'].map((name) => join(root, name)) as [string, string, string, string];
+  const [workspace, home, tmp, folder] = ['w', 'home', 'tmp', 'session'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   for (const each of [workspace, home, tmp, folder]) mkdirSync(each);
   const prompt = parts.prompt ?? 'Improve it.\n';
   const promptFile = join(folder, 'prompt.md');

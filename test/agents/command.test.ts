@@ -23,8 +23,21 @@ const refusalOf = async (context: SessionContext) => {
 /** Really starts what was prepared and gives its output. */
 async function outputOf(context: SessionContext): Promise<string> {
   const launch = await launched(context);
-  const env = sessionEnvironment({ context, launch, named: [], token: 't', socket: '/s', shimFolder: '/shim', run: 'r' });
-  const ran = spawnSync(launch.argv[0], launch.argv.slice(1), { cwd: context.cwd, env, input: launch.stdin ?? '', encoding: 'utf8' });
+  const env = sessionEnvironment({
+    context,
+    launch,
+    named: [],
+    token: 't',
+    socket: '/s',
+    shimFolder: '/shim',
+    run: 'r',
+  });
+  const ran = spawnSync(launch.argv[0], launch.argv.slice(1), {
+    cwd: context.cwd,
+    env,
+    input: launch.stdin ?? '',
+    encoding: 'utf8',
+  });
   expect(ran.status).toBe(0);
   return ran.stdout;
 }
@@ -36,7 +49,10 @@ describe('the prompt reaches any program', () => {
     ['as the file that HMA_PROMPT names', { command: ['sh', '-c', 'cat "$HMA_PROMPT"'], prompt: 'file' }],
     ['on stdin', { command: ['cat'], prompt: 'stdin' }],
     ['as its last argument', { command: ['printf', '%s'], prompt: 'argument' }],
-    ['in the place of {prompt}', { command: ['sh', '-c', 'printf %s "$1"', 'sh', '{prompt}', 'more'], prompt: 'argument' }],
+    [
+      'in the place of {prompt}',
+      { command: ['sh', '-c', 'printf %s "$1"', 'sh', '{prompt}', 'more'], prompt: 'argument' },
+    ],
     ['in the file named in the place of {promptFile}', { command: ['cat', '{promptFile}'], prompt: 'file' }],
   ] as const)('%s', async (_, agent) => {
     expect(await outputOf(aSession(agent, { prompt }))).toBe(prompt);
@@ -46,7 +62,10 @@ describe('the prompt reaches any program', () => {
     const context = aSession({ command: ['tool', '--task={prompt}', '{promptfile}'], prompt: 'argument' }, { prompt });
     mkdirSync(join(context.workspace, 'bin'));
     writeFileSync(join(context.workspace, 'bin', 'tool'), '#!/bin/sh\n', { mode: 0o755 });
-    const inWorkspace = { ...context, agent: { ...context.agent, command: ['bin/tool', '--task={prompt}', '{promptfile}'] as const } };
+    const inWorkspace = {
+      ...context,
+      agent: { ...context.agent, command: ['bin/tool', '--task={prompt}', '{promptfile}'] as const },
+    };
     const launch = await launched(inWorkspace);
     expect(launch.argv).toEqual([join(context.workspace, 'bin', 'tool'), `--task=${prompt}`, '{promptfile}']);
     expect(launch.readable).toEqual([]);
@@ -57,9 +76,13 @@ describe('what can not be started is refused with what to do', () => {
   it('names the program and the PATH', async () => {
     expect(await refusalOf(aSession({ command: ['no-such-agent', 'go'] }))).toEqual({
       reason: 'not_installed',
-      detail: "agent mine can't start: `no-such-agent` was not found on PATH (/usr/bin:/bin); install it, or write its absolute path",
+      detail:
+        "agent mine can't start: `no-such-agent` was not found on PATH (/usr/bin:/bin); install it, or write its absolute path",
     });
-    expect(await refusalOf(aSession({ command: ['./agent.sh'] }))).toMatchObject({ reason: 'not_installed', detail: expect.stringContaining('/w/agent.sh') as string });
+    expect(await refusalOf(aSession({ command: ['./agent.sh'] }))).toMatchObject({
+      reason: 'not_installed',
+      detail: expect.stringContaining('/w/agent.sh') as string,
+    });
   });
 
   it('never takes a program from the working directory by an empty or relative PATH entry', async () => {
@@ -69,7 +92,10 @@ describe('what can not be started is refused with what to do', () => {
   });
 
   it('asks for a command, and for another way when the prompt is no argument', async () => {
-    expect(await refusalOf(aSession())).toMatchObject({ reason: 'not_configured', detail: expect.stringContaining('names no command') as string });
+    expect(await refusalOf(aSession())).toMatchObject({
+      reason: 'not_configured',
+      detail: expect.stringContaining('names no command') as string,
+    });
     const long = { prompt: 'x'.repeat(131_072) };
     const longest = { prompt: 'x'.repeat(131_071) };
     expect(await refusalOf(aSession({ command: ['printf', '%s'], prompt: 'argument' }, long))).toMatchObject({
@@ -77,7 +103,9 @@ describe('what can not be started is refused with what to do', () => {
       detail: expect.stringContaining('128 KiB') as string,
     });
     expect(await outputOf(aSession({ command: ['printf', '%s'], prompt: 'argument' }, longest))).toBe(longest.prompt);
-    expect(await refusalOf(aSession({ command: ['true'], prompt: 'argument' }, { prompt: 'a\0b' }))).toMatchObject({ reason: 'not_configured' });
+    expect(await refusalOf(aSession({ command: ['true'], prompt: 'argument' }, { prompt: 'a\0b' }))).toMatchObject({
+      reason: 'not_configured',
+    });
     expect(await refusalOf(aSession({ command: ['cat'], prompt: 'stdin' }, long))).toBeNull();
   });
 });
@@ -85,7 +113,18 @@ describe('what can not be started is refused with what to do', () => {
 describe('how an attempt ended', () => {
   const classify = (parts: Partial<ExitReport>, output = '') =>
     commandAdapter.classify({
-      exit: { nonce: 'n', code: 0, signal: null, cause: 'exit', outOfMemory: false, wall: 0, mono: 0, boot: 'b', outputBytes: 0, ...parts },
+      exit: {
+        nonce: 'n',
+        code: 0,
+        signal: null,
+        cause: 'exit',
+        outOfMemory: false,
+        wall: 0,
+        mono: 0,
+        boot: 'b',
+        outputBytes: 0,
+        ...parts,
+      },
       outputTail: new TextEncoder().encode(output),
     });
 
@@ -100,7 +139,10 @@ describe('how an attempt ended', () => {
       reason: 'crash',
       detail: 'the program exited with code 1; its last output: Error: no key',
     });
-    expect(classify({ code: null, signal: 'SIGSEGV' })).toEqual({ reason: 'crash', detail: 'the program was killed by SIGSEGV' });
+    expect(classify({ code: null, signal: 'SIGSEGV' })).toEqual({
+      reason: 'crash',
+      detail: 'the program was killed by SIGSEGV',
+    });
     expect(classify({ code: 127 })?.detail).toContain('not found');
   });
 
@@ -127,11 +169,15 @@ describe('adapters by name', () => {
       ok: false,
       refusal: {
         reason: 'unknown_adapter',
-        detail: 'the adapter `claude-code` of agent a is not available yet in this version; use the adapter `command` with its command line',
+        detail:
+          'the adapter `claude-code` of agent a is not available yet in this version; use the adapter `command` with its command line',
       },
     });
     for (const adapter of ['comand', 'constructor', '__proto__', '']) {
-      expect(adapterFor({ name: 'a', adapter })).toMatchObject({ ok: false, refusal: { detail: expect.stringContaining('use one of `command`, `demo`') as string } });
+      expect(adapterFor({ name: 'a', adapter })).toMatchObject({
+        ok: false,
+        refusal: { detail: expect.stringContaining('use one of `command`, `demo`') as string },
+      });
     }
   });
 });

@@ -30,11 +30,32 @@ const polluted = {
 };
 
 it('is made of what is named, what the adapter needs and what is ours, and nothing else (invariant 4)', () => {
-  const context = aSession({ environment: ['OPENAI_API_KEY', 'NOT_SET', 'HMA_TOKEN', 'HOME'] }, { outerEnvironment: polluted, attempt: 2 });
-  const launch = { argv: ['agent'] as const, environment: { AGENT_MODE: 'x', HMA_OPTION: '99' }, readable: [], writable: [] };
-  const environment = sessionEnvironment({ context, launch, named: ['DATA_ROOT', 'PATH'], token: 'token-3', socket: '/agent.sock', shimFolder: '/state/shim', run: 'run-1' });
+  const context = aSession(
+    { environment: ['OPENAI_API_KEY', 'NOT_SET', 'HMA_TOKEN', 'HOME'] },
+    { outerEnvironment: polluted, attempt: 2 },
+  );
+  const launch = {
+    argv: ['agent'] as const,
+    environment: { AGENT_MODE: 'x', HMA_OPTION: '99' },
+    readable: [],
+    writable: [],
+  };
+  const environment = sessionEnvironment({
+    context,
+    launch,
+    named: ['DATA_ROOT', 'PATH'],
+    token: 'token-3',
+    socket: '/agent.sock',
+    shimFolder: '/state/shim',
+    run: 'run-1',
+  });
   const ran = spawnSync('/usr/bin/env', ['-0'], { env: environment, encoding: 'utf8' });
-  const seen = Object.fromEntries(ran.stdout.split('\0').filter(Boolean).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+  const seen = Object.fromEntries(
+    ran.stdout
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
   expect(seen).toEqual({
     LANG: 'de_DE.UTF-8',
     TZ: 'Europe/Berlin',
@@ -57,7 +78,19 @@ it('is made of what is named, what the adapter needs and what is ours, and nothi
 
 it('has a PATH and a language although the controller has none', () => {
   const launch = { argv: ['agent'] as const, environment: {}, readable: [], writable: [] };
-  const environment = sessionEnvironment({ context: aSession({}, { outerEnvironment: {}, role: 'review' }), launch, named: [], token: 't', socket: '/s', shimFolder: '/shim', run: 'r' });
-  expect(environment).toMatchObject({ PATH: '/shim:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8', HMA_ROLE: 'review' });
+  const environment = sessionEnvironment({
+    context: aSession({}, { outerEnvironment: {}, role: 'review' }),
+    launch,
+    named: [],
+    token: 't',
+    socket: '/s',
+    shimFolder: '/shim',
+    run: 'r',
+  });
+  expect(environment).toMatchObject({
+    PATH: '/shim:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    LANG: 'C.UTF-8',
+    HMA_ROLE: 'review',
+  });
   expect(environment).not.toHaveProperty('TZ');
 });

@@ -1,11 +1,24 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prepareCheckout, type Checkout } from '../../src/evaluators/checkout.ts';
 import { protectFiles, type ProtectedFiles } from '../../src/evaluators/protectedFiles.ts';
 import { aFolder, write } from './folders.ts';
 
-async function setup(largeBytes?: number): Promise<{ workspace: string; folder: string; protectedFiles: ProtectedFiles }> {
+async function setup(
+  largeBytes?: number,
+): Promise<{ workspace: string; folder: string; protectedFiles: ProtectedFiles }> {
   const root = aFolder();
   const workspace = write(join(root, 'w'), {
     'hma.yaml': 'secret thresholds',
@@ -14,7 +27,12 @@ async function setup(largeBytes?: number): Promise<{ workspace: string; folder: 
     'data/test.csv': 'pristine rows',
   });
   const patterns = ['hma.yaml', 'evaluate.mjs', 'eval', 'data/*.csv'];
-  const stored = await protectFiles({ workspace, patterns, store: join(root, 'store'), ...(largeBytes === undefined ? {} : { largeBytes }) });
+  const stored = await protectFiles({
+    workspace,
+    patterns,
+    store: join(root, 'store'),
+    ...(largeBytes === undefined ? {} : { largeBytes }),
+  });
   if (!stored.ok) throw new Error(stored.refusal.detail);
   return { workspace, folder: join(root, 'evaluation'), protectedFiles: stored.value };
 }
@@ -34,8 +52,11 @@ describe('a checkout', () => {
   it('holds the candidate and the pristine protected files, not the contract, beside an empty place for the result', async () => {
     const { workspace, folder, protectedFiles } = await setup();
     writeFileSync(join(workspace, 'evaluate.mjs'), 'changed by an agent meanwhile');
-    const restoreCandidate = async (into: string) => void write(into, { 'solution/model.mjs': 'model', 'evaluate.mjs': 'forged', 'hma.yaml': 'forged' });
-    const { checkout, resultFile, tmp, home } = made(await prepareCheckout({ folder, restoreCandidate, protectedFiles, workspace }));
+    const restoreCandidate = async (into: string) =>
+      void write(into, { 'solution/model.mjs': 'model', 'evaluate.mjs': 'forged', 'hma.yaml': 'forged' });
+    const { checkout, resultFile, tmp, home } = made(
+      await prepareCheckout({ folder, restoreCandidate, protectedFiles, workspace }),
+    );
     expect(treeOf(checkout)).toEqual(['data/test.csv', 'eval/score.py', 'evaluate.mjs', 'solution/model.mjs']);
     expect(readFileSync(join(checkout, 'evaluate.mjs'), 'utf8')).toBe('pristine');
     expect(existsSync(resultFile)).toBe(false);
@@ -54,21 +75,28 @@ describe('a checkout', () => {
       symlinkSync(outside, join(into, 'elsewhere'));
     };
     const { checkout } = made(await prepareCheckout({ folder, restoreCandidate, protectedFiles, workspace }));
-    expect(['evaluate.mjs', 'eval/score.py', 'data/test.csv'].map((path) => readFileSync(join(checkout, path), 'utf8'))).toEqual([
-      'pristine',
-      'pristine score',
-      'pristine rows',
-    ]);
+    expect(
+      ['evaluate.mjs', 'eval/score.py', 'data/test.csv'].map((path) => readFileSync(join(checkout, path), 'utf8')),
+    ).toEqual(['pristine', 'pristine score', 'pristine rows']);
     expect(lstatSync(join(checkout, 'data')).isDirectory()).toBe(true);
     expect(lstatSync(join(checkout, 'evaluate.mjs')).isFile()).toBe(true);
     expect(readlinkSync(join(checkout, 'elsewhere'))).toBe(outside);
-    expect(treeOf(outside).map((path) => readFileSync(join(outside, path), 'utf8'))).toEqual(['untouched', 'untouched']);
+    expect(treeOf(outside).map((path) => readFileSync(join(outside, path), 'utf8'))).toEqual([
+      'untouched',
+      'untouched',
+    ]);
   });
 
   it('has nothing of the candidate below protected folders and globs, where the evaluator would load it', async () => {
     const { workspace, folder, protectedFiles } = await setup();
     const restoreCandidate = async (into: string) =>
-      void write(into, { 'eval/json.py': 'hijack', 'eval/json/__init__.py': 'hijack', 'data/more.csv': 'rows', 'data/own.txt': 'mine', 'evaluate.mjs/x': 'a folder' });
+      void write(into, {
+        'eval/json.py': 'hijack',
+        'eval/json/__init__.py': 'hijack',
+        'data/more.csv': 'rows',
+        'data/own.txt': 'mine',
+        'evaluate.mjs/x': 'a folder',
+      });
     const { checkout } = made(await prepareCheckout({ folder, restoreCandidate, protectedFiles, workspace }));
     expect(treeOf(checkout)).toEqual(['data/own.txt', 'data/test.csv', 'eval/score.py', 'evaluate.mjs']);
   });
@@ -107,15 +135,25 @@ describe('a checkout', () => {
     utimesSync(join(workspace, 'eval', 'score.py'), 1, 1);
     expect(await prepareCheckout(request)).toEqual({
       ok: false,
-      refusal: { path: 'eval/score.py', detail: 'the protected file `eval/score.py` is read in place and was changed; put the original back' },
+      refusal: {
+        path: 'eval/score.py',
+        detail: 'the protected file `eval/score.py` is read in place and was changed; put the original back',
+      },
     });
   });
 
-  it('fails with the store\'s own error when the candidate can not be restored', async () => {
+  it("fails with the store's own error when the candidate can not be restored", async () => {
     const { workspace, folder, protectedFiles } = await setup();
-    const broken = { folder, restoreCandidate: () => Promise.reject(new Error('object missing')), protectedFiles, workspace };
+    const broken = {
+      folder,
+      restoreCandidate: () => Promise.reject(new Error('object missing')),
+      protectedFiles,
+      workspace,
+    };
     await expect(prepareCheckout(broken)).rejects.toThrow('object missing');
     mkdirSync(join(folder, 'checkout', 'half'), { recursive: true });
-    expect(treeOf(made(await prepareCheckout({ ...broken, restoreCandidate: async () => {} })).checkout)).toHaveLength(3);
+    expect(treeOf(made(await prepareCheckout({ ...broken, restoreCandidate: async () => {} })).checkout)).toHaveLength(
+      3,
+    );
   });
 });

@@ -20,8 +20,17 @@ it('the median is the middle score, or the mean of the middle two, and never ove
 });
 
 it('repeated runs give the median, or the first verdict that is no score', () => {
-  expect(medianVerdict([{ kind: 'scored', score: 1 }, { kind: 'scored', score: 5 }, { kind: 'scored', score: 2 }])).toEqual({ kind: 'scored', score: 2 });
-  expect(medianVerdict([{ kind: 'scored', score: 1 }, { kind: 'timeout', afterMs: 5 }, { kind: 'lost' }])).toEqual({ kind: 'timeout', afterMs: 5 });
+  expect(
+    medianVerdict([
+      { kind: 'scored', score: 1 },
+      { kind: 'scored', score: 5 },
+      { kind: 'scored', score: 2 },
+    ]),
+  ).toEqual({ kind: 'scored', score: 2 });
+  expect(medianVerdict([{ kind: 'scored', score: 1 }, { kind: 'timeout', afterMs: 5 }, { kind: 'lost' }])).toEqual({
+    kind: 'timeout',
+    afterMs: 5,
+  });
 });
 
 it('a blind receipt has one fixed sentence per code, without numbers', () => {

@@ -19,7 +19,12 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { restoreProtected } from '../../src/evaluators/placement.ts';
-import { checkProtected, loadProtected, protectFiles, type ProtectedFiles } from '../../src/evaluators/protectedFiles.ts';
+import {
+  checkProtected,
+  loadProtected,
+  protectFiles,
+  type ProtectedFiles,
+} from '../../src/evaluators/protectedFiles.ts';
 import { aFolder, write } from './folders.ts';
 
 const aWorkspace = (): string =>
@@ -32,7 +37,11 @@ const aWorkspace = (): string =>
     'solution/notes.md': 'notes',
   });
 
-async function protectedIn(workspace: string, patterns: readonly string[], parts: { largeBytes?: number } = {}): Promise<ProtectedFiles> {
+async function protectedIn(
+  workspace: string,
+  patterns: readonly string[],
+  parts: { largeBytes?: number } = {},
+): Promise<ProtectedFiles> {
   const stored = await protectFiles({ workspace, patterns, store: join(aFolder(), 'protected'), ...parts });
   if (!stored.ok) throw new Error(stored.refusal.detail);
   return stored.value;
@@ -47,14 +56,22 @@ const pathsOf = (files: ProtectedFiles): string[] => files.files.map((file) => f
 
 describe('what is protected', () => {
   it('is what paths, folders and globs name, each once, without .hma and the git folder', async () => {
-    const workspace = write(aWorkspace(), { '.hma/owner.json': '{}', '.git/HEAD': 'ref', 'solution/.git/HEAD': 'nested' });
+    const workspace = write(aWorkspace(), {
+      '.hma/owner.json': '{}',
+      '.git/HEAD': 'ref',
+      'solution/.git/HEAD': 'nested',
+    });
     expect(pathsOf(await protectedIn(workspace, ['hma.yaml', './data/', 'data/train.csv', '*.mjs']))).toEqual([
       'data/deep/ünï cödé\n.txt',
       'data/train.csv',
       'evaluate.mjs',
       'hma.yaml',
     ]);
-    expect(pathsOf(await protectedIn(workspace, ['**/*.md', 'solu*']))).toEqual(['solution/.git/HEAD', 'solution/model.mjs', 'solution/notes.md']);
+    expect(pathsOf(await protectedIn(workspace, ['**/*.md', 'solu*']))).toEqual([
+      'solution/.git/HEAD',
+      'solution/model.mjs',
+      'solution/notes.md',
+    ]);
     expect(pathsOf(await protectedIn(workspace, ['.']))).not.toContain('.hma/owner.json');
   });
 
@@ -75,7 +92,12 @@ describe('what is protected', () => {
       ['entry.mjs', 'link'],
       ['solution/model.mjs', 'file'],
     ]);
-    expect(pathsOf(await protectedIn(workspace, ['data']))).toEqual(['data/deep/ünï cödé\n.txt', 'data/loop', 'data/out', 'data/train.csv']);
+    expect(pathsOf(await protectedIn(workspace, ['data']))).toEqual([
+      'data/deep/ünï cödé\n.txt',
+      'data/loop',
+      'data/out',
+      'data/train.csv',
+    ]);
   });
 
   it('is refused, with what to do, where it can not be kept', async () => {
@@ -93,7 +115,10 @@ describe('what is protected', () => {
       path: 'alias/model.mjs',
       detail: 'the protected path `alias/model.mjs` goes through the symbolic link `alias`; name the real path instead',
     });
-    expect(await refusalOf(workspace, 'data')).toMatchObject({ path: 'data/pipe', detail: expect.stringContaining('FIFO') as string });
+    expect(await refusalOf(workspace, 'data')).toMatchObject({
+      path: 'data/pipe',
+      detail: expect.stringContaining('FIFO') as string,
+    });
   });
 });
 
@@ -106,7 +131,11 @@ describe('storing', () => {
     expect(await protectFiles(request)).toEqual(first);
     expect(await loadProtected(request.store)).toEqual(first);
     const copies = readdirSync(join(request.store, 'files'));
-    expect(copies.map((name) => readFileSync(join(request.store, 'files', name), 'utf8')).toSorted()).toEqual(['a,b\r\n1,2\r\n', 'evaluate', 'odd']);
+    expect(copies.map((name) => readFileSync(join(request.store, 'files', name), 'utf8')).toSorted()).toEqual([
+      'a,b\r\n1,2\r\n',
+      'evaluate',
+      'odd',
+    ]);
   });
 
   it('copies a file of several megabytes whole', async () => {
@@ -115,7 +144,11 @@ describe('storing', () => {
     writeFileSync(join(workspace, 'big.bin'), bytes);
     const files = await protectedIn(workspace, ['big.bin']);
     const [entry] = files.files;
-    expect(entry).toMatchObject({ kind: 'file', bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
+    expect(entry).toMatchObject({
+      kind: 'file',
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    });
     const [copy] = readdirSync(join(files.store, 'files'));
     expect(readFileSync(join(files.store, 'files', copy ?? '')).equals(bytes)).toBe(true);
   });
@@ -125,7 +158,10 @@ describe('storing', () => {
     const store = join(aFolder(), 'protected');
     write(store, { 'files/.9-half': 'ha', 'protected.json.9': '{"sch' });
     expect(await loadProtected(store)).toEqual({ ok: true, value: null });
-    expect(await protectFiles({ workspace, patterns: ['hma.yaml'], store })).toMatchObject({ ok: true, value: { files: [{ path: 'hma.yaml' }] } });
+    expect(await protectFiles({ workspace, patterns: ['hma.yaml'], store })).toMatchObject({
+      ok: true,
+      value: { files: [{ path: 'hma.yaml' }] },
+    });
   });
 
   it('refuses a damaged store instead of taking the workspace of now for pristine', async () => {
@@ -134,9 +170,15 @@ describe('storing', () => {
     await protectFiles(request);
     const [copy] = readdirSync(join(request.store, 'files'));
     appendFileSync(join(request.store, 'files', copy ?? ''), 'x');
-    expect(await protectFiles(request)).toMatchObject({ ok: false, refusal: { detail: expect.stringContaining('cut short') as string } });
+    expect(await protectFiles(request)).toMatchObject({
+      ok: false,
+      refusal: { detail: expect.stringContaining('cut short') as string },
+    });
     writeFileSync(join(request.store, 'protected.json'), '{"schema":2}');
-    expect(await protectFiles(request)).toMatchObject({ ok: false, refusal: { detail: expect.stringContaining('damaged') as string } });
+    expect(await protectFiles(request)).toMatchObject({
+      ok: false,
+      refusal: { detail: expect.stringContaining('damaged') as string },
+    });
   });
 
   it('leaves a large file in place and knows it by its hash', async () => {
@@ -246,7 +288,10 @@ describe('restoring', () => {
     expect(await restoreProtected(workspace, files, ['hma.yaml', 'other'])).toEqual({
       restored: [],
       failed: [
-        { path: 'hma.yaml', detail: '`hma.yaml` is larger than 1 GB, so no copy was kept; put the original back by hand' },
+        {
+          path: 'hma.yaml',
+          detail: '`hma.yaml` is larger than 1 GB, so no copy was kept; put the original back by hand',
+        },
         { path: 'other', detail: '`other` is not a protected file of this run' },
       ],
     });

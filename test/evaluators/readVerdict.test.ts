@@ -44,7 +44,10 @@ const says = (json: string): string => `fs.writeFileSync(out, ${JSON.stringify(j
 describe('a result in $HMA_RESULT', () => {
   it('is the verdict of a program that exits with 0', async () => {
     expect(await verdictOf(says('{"score": 0.25}'))).toEqual({ kind: 'scored', score: 0.25 });
-    expect(await verdictOf(says('{"invalid": "row 3 is short"}'))).toEqual({ kind: 'invalid', reason: 'row 3 is short' });
+    expect(await verdictOf(says('{"invalid": "row 3 is short"}'))).toEqual({
+      kind: 'invalid',
+      reason: 'row 3 is short',
+    });
     expect(await verdictOf(says('{"score": NaN}'))).toEqual({ kind: 'non_finite', text: 'NaN' });
   });
 
@@ -63,7 +66,10 @@ describe('a result in $HMA_RESULT', () => {
 
   it('must not hold two scores', async () => {
     const verdict = await verdictOf(`${says('{"score": 1}\n')} fs.appendFileSync(out, '{"score": 2}');`);
-    expect(verdict).toEqual({ kind: 'no_result', detail: 'the result is not JSON: it holds more than one JSON document; write exactly one' });
+    expect(verdict).toEqual({
+      kind: 'no_result',
+      detail: 'the result is not JSON: it holds more than one JSON document; write exactly one',
+    });
   });
 
   it('must be UTF-8 text of at most 1 MiB', async () => {
@@ -75,12 +81,17 @@ describe('a result in $HMA_RESULT', () => {
       kind: 'no_result',
       detail: `the result has ${2 ** 20 + 12} bytes; at most ${2 ** 20} are read`,
     });
-    expect(await verdictOf(`fs.closeSync(fs.openSync(out, 'w')); fs.truncateSync(out, 2 ** 40);`)).toMatchObject({ kind: 'no_result' });
+    expect(await verdictOf(`fs.closeSync(fs.openSync(out, 'w')); fs.truncateSync(out, 2 ** 40);`)).toMatchObject({
+      kind: 'no_result',
+    });
   });
 
   it('is not followed when it is a link, even to a valid result', async () => {
     const script = `fs.writeFileSync(out + '.real', '{"score": 1}'); fs.symlinkSync(out + '.real', out);`;
-    expect(await verdictOf(script)).toEqual({ kind: 'no_result', detail: 'no result in $HMA_RESULT: it is a symbolic link' });
+    expect(await verdictOf(script)).toEqual({
+      kind: 'no_result',
+      detail: 'no result in $HMA_RESULT: it is a symbolic link',
+    });
     expect((await verdictOf(`fs.symlinkSync('/dev/zero', out);`)).kind).toBe('no_result');
   });
 
@@ -98,7 +109,10 @@ describe('a result in $HMA_RESULT', () => {
     renameSync(folder, `${folder}-elsewhere`);
     symlinkSync(`${folder}-elsewhere`, folder);
     expect(existsSync(run.resultFile)).toBe(true);
-    expect(await readVerdict(run)).toEqual({ kind: 'no_result', detail: 'no result in $HMA_RESULT: its folder was replaced' });
+    expect(await readVerdict(run)).toEqual({
+      kind: 'no_result',
+      detail: 'no result in $HMA_RESULT: its folder was replaced',
+    });
   });
 });
 
@@ -106,24 +120,38 @@ describe('how the program ended', () => {
   it('takes the score from a program that failed, but not what it says is wrong with the candidate', async () => {
     expect(await verdictOf(`${says('{"score": 1}')} console.error('boom'); process.exit(3);`)).toEqual({
       kind: 'no_result',
-      detail: 'the evaluator exited with code 3 (its score does not count: only exit code 0 does); its last output: boom',
+      detail:
+        'the evaluator exited with code 3 (its score does not count: only exit code 0 does); its last output: boom',
     });
-    expect(await verdictOf(`${says('{"invalid": "no file"}')} process.exit(1);`)).toEqual({ kind: 'invalid', reason: 'no file' });
+    expect(await verdictOf(`${says('{"invalid": "no file"}')} process.exit(1);`)).toEqual({
+      kind: 'invalid',
+      reason: 'no file',
+    });
     expect(await verdictOf(`${says('{"correct": false}')} process.exit(1);`)).toMatchObject({ kind: 'incorrect' });
   });
 
   it('names the signal and the last words of one that crashed', async () => {
-    expect(await verdictOf(`fs.writeSync(1, 'loading\\n\\x1b[31mbad row\\x1b[0m\\n'); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`)).toEqual({
+    expect(
+      await verdictOf(
+        `fs.writeSync(1, 'loading\\n\\x1b[31mbad row\\x1b[0m\\n'); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`,
+      ),
+    ).toEqual({
       kind: 'no_result',
       detail: 'the evaluator was killed by SIGKILL; its last output: bad row',
     });
-    expect(await verdictOf('process.exit(4)')).toEqual({ kind: 'no_result', detail: 'the evaluator exited with code 4 without any output' });
+    expect(await verdictOf('process.exit(4)')).toEqual({
+      kind: 'no_result',
+      detail: 'the evaluator exited with code 4 without any output',
+    });
   });
 
   it('is a timeout whatever was written before, and lost when it was ended from outside', async () => {
     const run = await evaluated(says('{"score": 1}'));
     const ended = (parts: Partial<ExitReport>) => readVerdict({ ...run, exit: exitOf(parts) });
-    expect(await ended({ cause: 'timeout', code: null, signal: 'SIGKILL' })).toEqual({ kind: 'timeout', afterMs: 1000 });
+    expect(await ended({ cause: 'timeout', code: null, signal: 'SIGKILL' })).toEqual({
+      kind: 'timeout',
+      afterMs: 1000,
+    });
     expect(await ended({ cause: 'ended', code: null, signal: 'SIGTERM' })).toEqual({ kind: 'lost' });
     expect(await ended({ cause: 'spawn', code: null, error: 'ENOENT python4' })).toEqual({
       kind: 'no_result',
@@ -141,12 +169,23 @@ describe('a result in the output, where the task opted in', () => {
   const pattern = (text: string): ResultSource => ({ from: 'pattern', pattern: text });
 
   it('is the last line that says something: JSON or a plain number', async () => {
-    expect(await verdictOf(`console.log('epoch 1: 0.9'); console.log('0.25'); console.log('');`, lastLine)).toEqual({ kind: 'scored', score: 0.25 });
+    expect(await verdictOf(`console.log('epoch 1: 0.9'); console.log('0.25'); console.log('');`, lastLine)).toEqual({
+      kind: 'scored',
+      score: 0.25,
+    });
     expect(await verdictOf(`console.log('{"score": 3}')`, lastLine)).toEqual({ kind: 'scored', score: 3 });
     expect(await verdictOf(`console.log('nan')`, lastLine)).toEqual({ kind: 'non_finite', text: 'nan' });
-    expect(await verdictOf(`console.log('done')`, lastLine)).toEqual({ kind: 'no_result', detail: 'the last line of the output is no result: done' });
+    expect(await verdictOf(`console.log('done')`, lastLine)).toEqual({
+      kind: 'no_result',
+      detail: 'the last line of the output is no result: done',
+    });
     expect((await verdictOf('', lastLine)).kind).toBe('no_result');
-    expect(await verdictOf(`const l = 'y'.repeat(1023) + '\\n'; for (let i = 0; i < 9000; i++) fs.writeSync(1, l); fs.writeSync(1, '5');`, lastLine)).toEqual({ kind: 'scored', score: 5 });
+    expect(
+      await verdictOf(
+        `const l = 'y'.repeat(1023) + '\\n'; for (let i = 0; i < 9000; i++) fs.writeSync(1, l); fs.writeSync(1, '5');`,
+        lastLine,
+      ),
+    ).toEqual({ kind: 'scored', score: 5 });
   });
 
   it('is the one match of the pattern', async () => {
@@ -157,12 +196,18 @@ describe('a result in the output, where the task opted in', () => {
       kind: 'no_result',
       detail: 'the pattern matches the output more than once; a result is given once',
     });
-    expect(await verdictOf(`console.log('nothing')`, score)).toEqual({ kind: 'no_result', detail: 'the pattern matches nothing in the output' });
+    expect(await verdictOf(`console.log('nothing')`, score)).toEqual({
+      kind: 'no_result',
+      detail: 'the pattern matches nothing in the output',
+    });
     expect(await verdictOf(`console.log('final: good')`, score)).toEqual({
       kind: 'no_result',
       detail: 'the pattern matched "good", which is no number',
     });
-    expect(await verdictOf('', pattern('('))).toMatchObject({ kind: 'no_result', detail: expect.stringContaining("can't be used") as string });
+    expect(await verdictOf('', pattern('('))).toMatchObject({
+      kind: 'no_result',
+      detail: expect.stringContaining("can't be used") as string,
+    });
   });
 
   it('does not hang, nor block others, on a catastrophic pattern', async () => {
@@ -171,7 +216,10 @@ describe('a result in the output, where the task opted in', () => {
     const ticking = setInterval(() => (ticks += 1), 50);
     const verdict = await readVerdict(run);
     clearInterval(ticking);
-    expect(verdict).toEqual({ kind: 'no_result', detail: 'the pattern took longer than 2 s on the output; make it simpler' });
+    expect(verdict).toEqual({
+      kind: 'no_result',
+      detail: 'the pattern took longer than 2 s on the output; make it simpler',
+    });
     expect(ticks).toBeGreaterThan(10);
   });
 });
@@ -179,8 +227,14 @@ describe('a result in the output, where the task opted in', () => {
 describe('a validation', () => {
   it('is valid with exit code 0 unless it says otherwise, else invalid with a reason', async () => {
     expect(await readValidation(await evaluated(''))).toEqual({ kind: 'valid' });
-    expect(await readValidation(await evaluated(says('{"invalid": "two columns"}')))).toEqual({ kind: 'invalid', reason: 'two columns' });
-    expect(await readValidation(await evaluated(`console.log('row 9 is short'); process.exit(1)`))).toEqual({ kind: 'invalid', reason: 'row 9 is short' });
+    expect(await readValidation(await evaluated(says('{"invalid": "two columns"}')))).toEqual({
+      kind: 'invalid',
+      reason: 'two columns',
+    });
+    expect(await readValidation(await evaluated(`console.log('row 9 is short'); process.exit(1)`))).toEqual({
+      kind: 'invalid',
+      reason: 'row 9 is short',
+    });
     const run = await evaluated('');
     expect(await readValidation({ ...run, exit: exitOf({ cause: 'timeout' }) })).toEqual({
       kind: 'broken',

@@ -14,7 +14,10 @@ describe('a result that counts', () => {
   });
 
   it('says that a candidate is invalid, in one printable line of at most 500 characters', () => {
-    expect(parseVerdict('{"invalid": "row 3\\nis \\u001b[31mshort"}')).toEqual({ kind: 'invalid', reason: 'row 3 is [31mshort' });
+    expect(parseVerdict('{"invalid": "row 3\\nis \\u001b[31mshort"}')).toEqual({
+      kind: 'invalid',
+      reason: 'row 3 is [31mshort',
+    });
     expect(parseVerdict('{"invalid": ""}')).toEqual({ kind: 'invalid', reason: 'no reason given' });
     const long = parseVerdict(JSON.stringify({ invalid: 'x'.repeat(10_000) }));
     expect(long.kind === 'invalid' && long.reason.length).toBe(500);
@@ -80,7 +83,9 @@ const oneOfEach = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.json(),
   fc.stringMatching(/^\{"(score|correct|invalid)": ?[-+0-9.eENaInfity"truefalsenull{}[\], ]{0,40}\}?$/u),
-  fc.record({ score: fc.double(), correct: fc.boolean(), invalid: fc.string() }, { requiredKeys: [] }).map((value) => JSON.stringify(value)),
+  fc
+    .record({ score: fc.double(), correct: fc.boolean(), invalid: fc.string() }, { requiredKeys: [] })
+    .map((value) => JSON.stringify(value)),
 );
 
 describe('laws', () => {
@@ -89,7 +94,8 @@ describe('laws', () => {
       fc.property(oneOfEach, (text) => {
         for (const verdict of [parseVerdict(text), parsePlainScore(text)]) {
           if (verdict?.kind === 'scored') expect(Number.isFinite(verdict.score)).toBe(true);
-          if (verdict?.kind === 'incorrect' && verdict.score !== undefined) expect(Number.isFinite(verdict.score)).toBe(true);
+          if (verdict?.kind === 'incorrect' && verdict.score !== undefined)
+            expect(Number.isFinite(verdict.score)).toBe(true);
         }
       }),
       { numRuns: 3000 },
@@ -105,7 +111,7 @@ describe('laws', () => {
     );
   });
 
-  it('takes for a document only what JSON.parse takes, but for Python\'s bare words', () => {
+  it("takes for a document only what JSON.parse takes, but for Python's bare words", () => {
     fc.assert(
       fc.property(oneOfEach, (text) => {
         if (/NaN|Infinity/u.test(text) || text.startsWith('\uFEFF')) return;

@@ -24,8 +24,12 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
     const detail = `agent ${agent.name} uses the adapter \`command\` but names no command; add \`command: [program, argument, ...]\``;
     return refused({ reason: 'not_configured', detail });
   }
-  const program = await findProgram(agent.command[0], { path: context.outerEnvironment['PATH'], cwd: context.workspace });
-  if (!program.ok) return refused({ reason: 'not_installed', detail: `agent ${agent.name} can't start: ${program.refusal.detail}` });
+  const program = await findProgram(agent.command[0], {
+    path: context.outerEnvironment['PATH'],
+    cwd: context.workspace,
+  });
+  if (!program.ok)
+    return refused({ reason: 'not_installed', detail: `agent ${agent.name} can't start: ${program.refusal.detail}` });
   const argv = argumentsOf(context, agent.command);
   const tooLong = argv.find((argument) => Buffer.byteLength(argument) > argumentLimit);
   if (tooLong !== undefined || argv.some((argument) => argument.includes('\0'))) {
