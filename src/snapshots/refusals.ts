@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import type { CaptureRefusal } from './port.ts';
 
 /** Carries a capture's refusal out of deep calls inside this folder; turned back into data by the store, never seen outside. */
@@ -28,14 +29,20 @@ export const errorCode = (error: unknown): string | undefined =>
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = errorCode(error);
-  return code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device|Disk quota exceeded/i.test(error.message) || isDiskFull(error.cause);
+  return code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device|Out of diskspace|Disk quota exceeded/i.test(error.message) || isDiskFull(error.cause);
+}
+
+/** Whether next to nothing is free where a folder lies: not every message of git that means it says so. */
+function isFull(dir: string): boolean {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize < 64 * 1024;
 }
 
 /** Any error of the store itself as a refusal. */
 export function storeRefusal(error: unknown, dir: string): CaptureRefusal {
   if (error instanceof Refusal) return error.refusal;
   const message = error instanceof Error ? error.message : String(error);
-  if (isDiskFull(error))
+  if (isDiskFull(error) || isFull(dir))
     return { reason: 'disk_full', detail: `No space is left where snapshots are kept (${dir}). Free some space and try again. (${message})` };
   return { reason: 'failed', detail: `The snapshot could not be stored in ${dir}: ${message}` };
 }

@@ -141,7 +141,7 @@ export function stream(repository: Repository, args: readonly string[], options:
   const ended = new Promise<void>((resolve, reject) => {
     child.on('error', (error) => reject(new Error('git could not be started. Install git 2.36 or newer.', { cause: error })));
     child.on('close', (code, signal) =>
-      code === 0 ? resolve() : reject(new Error(`git ${args[0]} ended with ${signal ?? code}: ${words.trim()}`)),
+      code === 0 ? resolve() : reject(new Error(`git ${args[0]} ended with ${signal ?? code}: ${words.match(/^(fatal|error): .*/m)?.[0] ?? words.trim()}`)),
     );
   });
   ended.catch(() => undefined);

@@ -21,7 +21,7 @@ import { verifySnapshot } from './verify.ts';
 export type { Snapshots } from './port.ts';
 
 /** Packs above this many are merged after a capture, in the background. */
-const MANY_PACKS = 60;
+const MANY_PACKS = 30;
 
 /** Where the store lies and how it runs git. */
 export interface SnapshotOptions {
@@ -74,8 +74,9 @@ class SnapshotStore implements Snapshots {
       void this.#inTurn(() => this.#mergePacks()).catch(() => undefined);
       return ok(snapshot);
     } catch (error) {
+      const refusal = storeRefusal(error, this.#dir); // before sweeping, which frees what it looks at
       await this.#sweep();
-      return refused(storeRefusal(error, this.#dir));
+      return refused(refusal);
     } finally {
       root?.close();
     }

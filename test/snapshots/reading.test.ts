@@ -30,7 +30,7 @@ test('any tree comes back byte for byte', async () => {
       expect(await store.verify(id)).toEqual([]);
       await store.patch(id, id);
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 
