@@ -1,7 +1,8 @@
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ok, refused, type Result } from '../base/result.ts';
-import { giveTree, makeWay, placeProtected, removeTree } from './placement.ts';
+import { removeFolder } from '../machines/isolation.ts';
+import { giveTree, makeWay, placeProtected } from './placement.ts';
 import { checkProtected, type ProtectedFiles, type ProtectRefusal } from './protectedFiles.ts';
 import { protectedMatcher } from './protectedPaths.ts';
 
@@ -59,7 +60,7 @@ export async function prepareCheckout(request: CheckoutRequest): Promise<Result<
   ];
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const each of [checkout, results, tmp, home]) {
-    await removeTree(each);
+    await removeFolder(each);
     await mkdir(each, { mode: 0o700 });
   }
   const omit = new Set(request.omit ?? ['hma.yaml']);

@@ -18,6 +18,9 @@ export interface EvaluationRequest {
   readonly workspace: string;
   readonly tier: Tier;
   readonly uid?: number;
+  /** What the tier's probe found and the run's share of the machine; see `Confinement`. */
+  readonly nested?: 'refused' | 'possible';
+  readonly gpus?: readonly number[];
   /** What no program of the run may see: state folder, contract and private file, other HOMEs. Absolute. */
   readonly hidden: readonly string[];
   /** The controller's environment, from which only named variables are taken. */
@@ -132,6 +135,8 @@ export async function evaluationSpec(request: EvaluationRequest): Promise<Result
       tmp: checkout.tmp,
       network: contract.isolation.network,
       ...(request.uid === undefined ? {} : { uid: request.uid }),
+      ...(request.nested === undefined ? {} : { nested: request.nested }),
+      ...(request.gpus === undefined ? {} : { gpus: request.gpus }),
     },
     timeoutMs: part.timeoutMs,
     outputBytes: contract.limits.outputBytes,

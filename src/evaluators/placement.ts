@@ -58,25 +58,6 @@ export async function placeProtected(
   await rename(temporary, target);
 }
 
-/** Removes a folder with all in it, also when what ran there took away its own permissions. */
-export async function removeTree(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code;
-    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'ENOTEMPTY') throw cause;
-    await openTree(folder);
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-async function openTree(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openTree(join(folder, entry.name));
-  }
-}
-
 /** Gives a folder and all in it to a user, links themselves instead of what they point at. */
 export async function giveTree(folder: string, uid: number): Promise<void> {
   await lchown(folder, uid, uid);
