@@ -26,8 +26,8 @@ export async function rig(files: Readonly<Record<string, FileSpec>> = {}, option
   const workspace = join(base, 'work space');
   mkdirSync(workspace);
   write(workspace, files);
-  const dir = join(base, 'state', 'snapshots');
-  const store = await open({ dir, ...options });
+  const dir = options.dir ?? join(base, 'state', 'snapshots');
+  const store = await open({ ...options, dir });
   let next = 1;
   const capture = (request: Partial<CaptureRequest> = {}) =>
     store.capture({ root: workspace, include: ['.'], kind: 'candidate', ref: `e${next++}`, ...request });
