@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync, type Stats } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { ok, refused, type Result } from './result.ts';
@@ -89,33 +89,37 @@ export interface ReadRefusal {
   readonly detail: string;
 }
 
-/** A regular file's text. A FIFO or a device put in its place must not make the reader hang, nor an endless file fill its memory. */
-function readRegularFile(path: string, follow: boolean): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW));
+/** How to read a file in a folder that others write: `followLinks: false` makes a symbolic link unreadable. */
+export interface ReadOptions {
+  readonly followLinks?: boolean;
+}
+
+const largestText = 64 * 1024 * 1024;
+
+/**
+ * A regular file's text, at most 64 MiB. A FIFO or a device that somebody put in its place doesn't make the reader hang, nor an endless
+ * file fill its memory. Throws the system's error, or an Error that says what it is instead.
+ */
+export function readTextFile(path: string, { followLinks = true }: ReadOptions = {}): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (followLinks ? 0 : constants.O_NOFOLLOW));
   try {
-    const { size } = assertRegular(fstatSync(fd));
-    if (size > largestJson) throw new Error(`it has ${size} bytes, more than ${largestJson}`);
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+    if (stats.size > largestText) throw new Error(`${path} has ${stats.size} bytes, more than ${largestText}`);
     return readFileSync(fd, 'utf8');
   } finally {
     closeSync(fd);
   }
 }
 
-const largestJson = 64 * 1024 * 1024;
-
-function assertRegular(stats: Stats): Stats {
-  if (!stats.isFile()) throw new Error('it is not a regular file');
-  return stats;
-}
-
 /**
  * Reads a JSON file. The value is unknown: whoever reads validates. `followLinks: false` for a file in a folder that others write:
  * a symbolic link there is `unreadable`.
  */
-export function readJson(path: string, { followLinks = true }: { readonly followLinks?: boolean } = {}): Result<unknown, ReadRefusal> {
+export function readJson(path: string, options: ReadOptions = {}): Result<unknown, ReadRefusal> {
   let text: string;
   try {
-    text = readRegularFile(path, followLinks);
+    text = readTextFile(path, options);
   } catch (error) {
     const missing = ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
     return refused({ reason: missing ? 'missing' : 'unreadable', path, detail: String(error) });

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createFileAtomic, errorCode, readJson, writeJsonAtomic } from '../base/files.ts';
+import { createFileAtomic, errorCode, readJson, readTextFile, writeJsonAtomic } from '../base/files.ts';
 import { asOwnerRecord, type OwnerRecord } from './owner.ts';
 
 /*
@@ -86,7 +86,7 @@ export function stakeClaim(folder: ClaimFolder, owner: OwnerRecord, seen: Claims
 /** Whether the claim with this record's number is this record. */
 export function isOwnClaim(folder: ClaimFolder, owner: OwnerRecord): boolean {
   try {
-    return readFileSync(claimPath(folder, owner[folder.by]), 'utf8') === claimText(owner);
+    return readTextFile(claimPath(folder, owner[folder.by]), { followLinks: false }) === claimText(owner);
   } catch {
     return false;
   }

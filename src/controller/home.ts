@@ -33,6 +33,8 @@ export const runFiles = (folder: string) => ({
   contract: join(folder, 'contract.json'),
   /** {run, workspace, workspaceId, openedWall}: what `list` needs without reading a ledger. */
   run: join(folder, 'run.json'),
+  /** A controller's answer to whoever started it. */
+  boot: join(folder, 'boot.json'),
   endpoint: join(folder, 'endpoint.json'),
   keeper: join(folder, 'keeper.json'),
   alive: join(folder, 'alive.json'),

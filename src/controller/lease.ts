@@ -1,8 +1,8 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Clock } from '../base/clock.ts';
-import { createFileAtomic, errorCode, writeFileAtomic } from '../base/files.ts';
+import { createFileAtomic, errorCode, readTextFile, writeFileAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { claimPath, claimText, isOwnClaim, ownerPath, publishClaim, readClaims, stakeClaim, withdrawClaim, type ClaimFolder, type ClaimsReading } from './claims.ts';
 import { describeSelf, livenessOf, processLiveness, type Liveness, type OwnerRecord } from './owner.ts';
@@ -178,7 +178,7 @@ function prepareFolder(workspace: string): string[] {
 
 function sameText(path: string, text: string): boolean {
   try {
-    return lstatSync(path).isFile() && readFileSync(path, 'utf8') === text;
+    return readTextFile(path, { followLinks: false }) === text;
   } catch {
     return false;
   }

@@ -22,4 +22,6 @@ export interface ExperimentEvents {
   'experiment.rejected': { readonly id: string; readonly option: number; readonly code: RejectionCode; readonly reason: string; readonly score: number | null };
   /** A call that the gate turned away before anything was captured; recorded at most 20 times an option. */
   'submission.refused': { readonly option: number | null; readonly code: RejectionCode };
+  /** A session had its candidate checked by the task's validator; nothing is counted. */
+  'validation.ended': { readonly option: number; readonly contentHash: string; readonly outcome: 'valid' | 'invalid' | 'broken' };
 }

@@ -11,6 +11,7 @@ export function evolveExperiments(experiments: readonly Experiment[], event: Sta
         { ...event.data, submittedAt: event.active, submittedWall: event.wall, evaluations: [], state: 'queued' },
       ];
     case 'submission.refused':
+    case 'validation.ended':
       return experiments;
     default:
       return replaceLast(experiments, event.data.id, (experiment) => evolveExperiment(experiment, event));
@@ -26,7 +27,7 @@ function replaceLast(experiments: readonly Experiment[], id: string, change: (e:
 
 function evolveExperiment(
   experiment: Experiment,
-  event: Exclude<StampedOf<ExperimentEvents>, { type: 'experiment.submitted' | 'submission.refused' }>,
+  event: Exclude<StampedOf<ExperimentEvents>, { type: 'experiment.submitted' | 'submission.refused' | 'validation.ended' }>,
 ): Experiment {
   if (experiment.state === 'accepted' || experiment.state === 'rejected') return experiment;
   switch (event.type) {

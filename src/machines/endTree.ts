@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { EndedProcess, ProcessIdentity } from './port.ts';
-import { descendants, describeProcess, isAlive, listByUid, signalProcess, type LiveProcess } from './processes.ts';
+import { descendants, describeProcess, isAlive, listByUid, signalProcess, untouchablePids, type LiveProcess } from './processes.ts';
 import { membersOf, signalUid, type KnownProcesses, type ProcessTree } from './processTree.ts';
 
 /** What ending a tree came to. `ended` are programs of the tree, not our wrappers; a survivor is one that a SIGKILL did not end in time. */
@@ -64,7 +64,7 @@ function look(ending: Ending, onSight?: (one: LiveProcess) => void): LiveProcess
 
 async function endHard(ending: Ending): Promise<void> {
   const { tree } = ending;
-  if (tree.tier === 'bubblewrap' && tree.root && isAlive(tree.root)) {
+  if (tree.tier === 'bubblewrap' && tree.root && isAlive(tree.root) && !untouchablePids().has(tree.root.pid)) {
     const inside = descendants(tree.root);
     signalProcess(tree.root, 'SIGKILL');
     await untilGone([tree.root, ...inside]);
@@ -102,7 +102,8 @@ async function endByScan(ending: Ending): Promise<void> {
 
 /** Our wrappers end by themselves once their children are gone; a stuck one is killed. */
 async function endWrappers(tree: ProcessTree): Promise<void> {
-  const wrappers = [...tree.supervisors, ...(tree.root ? [tree.root] : [])];
+  const untouchable = untouchablePids();
+  const wrappers = [...tree.supervisors, ...(tree.root ? [tree.root] : [])].filter((one) => !untouchable.has(one.pid));
   if (await untilGone(wrappers, 200)) return;
   for (const one of wrappers) signalProcess(one, 'SIGKILL');
   await untilGone(wrappers);

@@ -14,22 +14,26 @@ const isStopped = (one: LiveProcess): boolean => one.state === 'T' || one.state 
 /** Rounds before a tree that can't be brought to rest (a process that waits on a dead disk) is reported as it is. */
 const mostRounds = 100;
 
+/** Looks in a row that find nothing running before a tree counts as frozen: what re-forks may slip through one. */
+const quietRounds = 3;
+
 /**
- * Stops every process of the tree (SIGSTOP), closing over forks: looks until all that is seen is stopped. Parents before children,
+ * Stops every process of the tree (SIGSTOP), closing over forks: looks until all that is seen is stopped, three times in a row. Parents before children,
  * so that a shell doesn't remark that its job was stopped. Our wrappers, the runner and the controller go on. Idempotent.
  */
 export async function freezeTree(tree: ProcessTree): Promise<TreeState> {
   const known: KnownProcesses = new Map();
   let living: LiveProcess[] = [];
-  for (let round = 0; round < mostRounds; round++) {
+  let quiet = 0;
+  for (let round = 0; round < mostRounds && quiet < quietRounds; round++) {
     if (tree.tier === 'uid' && tree.uid !== undefined) {
       await signalUid(tree.uid, 'STOP');
       for (const one of tree.supervisors) signalProcess(one, 'SIGCONT'); // the reaper runs as that uid too
     }
     living = membersOf(tree, { known, ...(round > 0 && { onSight: (one: LiveProcess) => void signalProcess(one, 'SIGSTOP') }) });
-    if (round > 0 && living.every(isStopped)) break;
+    quiet = living.every(isStopped) ? quiet + 1 : 0;
     for (const one of byAge(living)) if (!isStopped(one)) signalProcess(one, 'SIGSTOP');
-    if (round > 0) await wait(Math.min(round, 20));
+    await wait(3);
   }
   return { processes: living.length, missed: living.filter((one) => !isStopped(one)).map((one) => one.pid) };
 }

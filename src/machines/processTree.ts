@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 import type { ProcessIdentity, Tier } from './port.ts';
-import { allPids, carriesMarker, commandOf, descendants, innerPid, isAlive, listByUid, processAt, untouchablePids, type LiveProcess } from './processes.ts';
+import { allPids, carriesMarker, childrenOf, commandOf, descendants, innerPid, isAlive, listByUid, processAt, untouchablePids, type LiveProcess } from './processes.ts';
 
 /**
  * Everything that one runner started, by what it can be found again: the runner writes it to `program.json`, so that a
@@ -48,6 +48,12 @@ export function membersOf(tree: ProcessTree, look: Look = {}): TreeMember[] {
     look.onSight?.(one);
     return true;
   };
+  const takeAt = (pid: number): void => {
+    const one = processAt(pid);
+    if (one) take(one);
+  };
+  // orphans come to our reaper: looking there first, at once, catches what re-forks faster than all of /proc can be read
+  for (const wrapper of tree.supervisors.filter((one) => isAlive(one))) for (const pid of childrenOf(wrapper.pid)) takeAt(pid);
   if (tree.tier === 'uid' && tree.uid !== undefined) listByUid(tree.uid).forEach(take);
   const all = scan(tree, known, take);
   const parents = new Set(tree.supervisors.filter((one) => isAlive(one)).map((one) => one.pid));

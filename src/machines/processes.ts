@@ -67,6 +67,12 @@ export function allProcesses(): Map<number, LiveProcess> {
   return found;
 }
 
+/** Pids of a process's children as the kernel lists them, in one quick read; empty where it doesn't (no CONFIG_PROC_CHILDREN). */
+export function childrenOf(pid: number): number[] {
+  const text = readProc(`/proc/${pid}/task/${pid}/children`)?.toString('latin1').trim();
+  return text ? text.split(' ').map(Number) : [];
+}
+
 /** The living descendants of a living process (itself not among them), parents before children. */
 export function descendants(root: ProcessIdentity, among: ReadonlyMap<number, LiveProcess> = allProcesses()): LiveProcess[] {
   if (among.get(root.pid)?.start !== root.start) return [];

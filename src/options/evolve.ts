@@ -3,7 +3,7 @@ import type { OptionEvents } from './events.ts';
 import type { Attempt, EndStamps, Option } from './model.ts';
 
 /** Stamps of a session that has not begun to end. */
-export const notEnding: EndStamps = { endingAt: null, settledAt: null, reapedAt: null, cleanAt: null, closedAt: null };
+export const notEnding: EndStamps = { endingAt: null, endingMono: null, settledAt: null, reapedAt: null, cleanAt: null, closedAt: null };
 
 type AttemptEvent = Extract<StampedOf<OptionEvents>, { type: `attempt.${string}` }>;
 
@@ -68,7 +68,7 @@ function openedOption(given: Pick<Option, 'number' | 'agent' | 'tokenHash' | 'op
 function evolveOption(option: Option, event: Exclude<StampedOf<OptionEvents>, { type: 'option.opened' }>): Option {
   switch (event.type) {
     case 'option.ending':
-      return option.state === 'open' ? { ...option, state: 'ending', closure: event.data.reason, endingAt: event.active, retryAt: null } : option;
+      return option.state === 'open' ? { ...option, state: 'ending', closure: event.data.reason, endingAt: event.active, endingMono: event.mono, retryAt: null } : option;
     case 'option.settled':
       return { ...option, settledAt: event.active };
     case 'option.reaped': {

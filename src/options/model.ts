@@ -46,6 +46,8 @@ export type Attempt = {
 /** Stamps of a session's end, active runtime in ms; null = not yet. Wall stamps are in the ledger. */
 export interface EndStamps {
   readonly endingAt: number | null;
+  /** CLOCK_MONOTONIC ms at which the end was intended: an exit stamped before it was the agent's own. */
+  readonly endingMono: number | null;
   /** All its submissions are decided. */
   readonly settledAt: number | null;
   /** All its processes are gone. */

@@ -21,7 +21,7 @@ export function evolveReview(review: Review | null, event: ReviewEvent | Attempt
         ? { ...review, nomination: { candidate: event.data.candidate, reason: event.data.reason, at: event.active } }
         : { ...review, invalidBallots: review.invalidBallots + 1, invalidReason: event.data.why };
     case 'review.ending':
-      return review.state === 'open' ? { ...review, state: 'ending', endReason: event.data.reason, endingAt: event.active } : review;
+      return review.state === 'open' ? { ...review, state: 'ending', endReason: event.data.reason, endingAt: event.active, endingMono: event.mono } : review;
     case 'review.reaped':
       return event.data.survivors.length === 0 ? { ...review, reapedAt: event.active, cleanAt: event.active } : review;
     default:
@@ -42,6 +42,7 @@ function opened(event: Extract<ReviewEvent, { type: 'review.opened' | 'review.cl
     endReason: null,
     outcome: null,
     endingAt: null,
+    endingMono: null,
     reapedAt: null,
     cleanAt: null,
     closedAt: null,

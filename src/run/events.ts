@@ -28,6 +28,8 @@ export interface RunEvents {
   /** From here on no submission is taken; the open option is ended. */
   'exploration.ending': { readonly reason: ExplorationEnd; readonly by: string };
   'exploration.ended': { readonly reason: ExplorationEnd };
+  /** A person ends the run: no review, undecided submissions are cancelled, the fallback is selected unless something was. */
+  'run.stopping': { readonly by: string };
   'run.finished': { readonly reason: string };
   'run.noticed': Pick<Notice, 'level' | 'code' | 'text'>;
 }

@@ -68,6 +68,7 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
     case 'budget.changed':
     case 'exploration.ending':
     case 'exploration.ended':
+    case 'run.stopping':
     case 'run.finished':
     case 'run.noticed':
       return changeRun(state, event);
@@ -93,6 +94,7 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
     case 'evaluation.starting':
     case 'evaluation.ended':
     case 'submission.refused':
+    case 'validation.ended':
       return changeExperiments(state, event);
     case 'grading.starting':
       return { ...state, grading: event.data };
@@ -118,7 +120,7 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
 
 type OfRun = Extract<
   RunEvent,
-  { type: 'controller.started' | 'run.paused' | 'run.resumed' | 'run.pauseAfter' | 'budget.changed' | 'exploration.ending' | 'exploration.ended' | 'run.finished' | 'run.noticed' }
+  { type: 'controller.started' | 'run.paused' | 'run.resumed' | 'run.pauseAfter' | 'budget.changed' | 'exploration.ending' | 'exploration.ended' | 'run.stopping' | 'run.finished' | 'run.noticed' }
 >;
 
 function changeRun(state: RunState, event: OfRun): RunState {
@@ -151,6 +153,8 @@ function changeRun(state: RunState, event: OfRun): RunState {
       return { ...state, explorationEnding: state.explorationEnding ?? event.data.reason };
     case 'exploration.ended':
       return { ...state, explorationEnding: event.data.reason, explorationEndedAt: active, phase: 'reviewing' };
+    case 'run.stopping':
+      return { ...state, explorationEnding: 'stopped' };
     case 'run.finished':
       return { ...state, phase: 'finished', finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono } };
     case 'run.noticed':
@@ -160,7 +164,7 @@ function changeRun(state: RunState, event: OfRun): RunState {
 
 type OfExperiments = Extract<
   RunEvent,
-  { type: 'experiment.submitted' | 'experiment.accepted' | 'experiment.rejected' | 'evaluation.starting' | 'evaluation.ended' | 'submission.refused' }
+  { type: 'experiment.submitted' | 'experiment.accepted' | 'experiment.rejected' | 'evaluation.starting' | 'evaluation.ended' | 'submission.refused' | 'validation.ended' }
 >;
 
 function changeExperiments(state: RunState, event: OfExperiments): RunState {

@@ -1,10 +1,11 @@
 import { resolve, join } from 'node:path';
 
+import { oneLine } from '../base/oneLine.ts';
 import { agentRequests, sessionExit, type ArchiveReply, type FileReply } from '../protocol/agent.ts';
 import type { Words } from './arguments.ts';
 import { answerRefused, answerWith, askController, type Ask, type Replied } from './ask.ts';
 import { destinationOf, staysBelow, writeFetched, type FetchedFile } from './files.ts';
-import { oneLine, sayArchive } from './words.ts';
+import { sayArchive } from './words.ts';
 
 type Entry = Extract<FileReply, { readonly entries: unknown }>['entries'][number];
 

@@ -1,3 +1,4 @@
+import { oneLine } from '../base/oneLine.ts';
 import type { AgentArchive, AgentCandidate, AgentStatus, Receipt, Remaining } from '../protocol/agent.ts';
 
 /** A length of time in words, ms in: `45 s`, `12 min`, `1 h 05 min`; never more precise than an agent can use. */
@@ -49,12 +50,6 @@ export function sayStatus(status: AgentStatus): string {
   ];
   return `${lines.join('\n')}\n`;
 }
-
-/** One line of what others wrote: no line breaks, no control characters. */
-export const oneLine = (text: string, longest = 200): string => {
-  const plain = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
-  return plain.length > longest ? `${plain.slice(0, longest - 1)}…` : plain;
-};
 
 /** The archive as a table; without a score column in blind tasks. */
 export function sayArchive(archive: AgentArchive): string {

@@ -56,7 +56,7 @@ function checkPaths(contract: Contract, facts: CheckFacts, report: Report): void
     const problem = ofOurs(candidate, facts.contractFile);
     if (problem) return report(error(nth('candidate', index), 'candidate_is_contract', `\`candidate\`: ${candidate} ${problem}`, 'Name only what agents are to improve.'));
     const guarded = contract.protected.find((path) => !leavesWorkspace(path) && path !== facts.contractFile && overlap(candidate, path, isFile));
-    if (guarded !== undefined) return report(error(nth('candidate', index), 'candidate_is_protected', `\`candidate\`: ${candidate} overlaps the protected ${guarded}`, 'Narrow one of the two: agents can’t improve what they must not change.'));
+    if (guarded !== undefined) return report(error(nth('candidate', index), 'candidate_is_protected', `\`candidate\`: ${candidate} ${candidate === guarded ? 'is protected too' : `overlaps the protected ${guarded}`}`, 'Narrow one of the two: agents can’t improve what they must not change.'));
     if (!isGlob(candidate) && facts.kindOf(candidate) === 'other') report(error(nth('candidate', index), 'not_a_file', `\`candidate\`: ${candidate} is neither a file nor a folder`, 'Name files or folders.'));
   });
 }
@@ -65,6 +65,7 @@ function checkPaths(contract: Contract, facts: CheckFacts, report: Report): void
 function ofOurs(candidate: string, contractFile: string | undefined): string | undefined {
   const folder = ['.hma', '.git'].find((path) => covers(path, candidate));
   if (folder !== undefined) return `lies in ${folder}`;
+  if (candidate === contractFile) return 'is the contract itself, which is frozen during a run';
   return contractFile !== undefined && covers(candidate, contractFile) ? `includes ${contractFile}, which is frozen during a run` : undefined;
 }
 
@@ -116,6 +117,7 @@ function checkEvaluate({ evaluate, validate, grade, budgets }: Contract, report:
 
 function patternFault(pattern: string): string | undefined {
   try {
+    new RegExp(pattern);
     const groups = new RegExp(`${pattern}|`).exec('')!.length - 1;
     return groups === 0 ? 'has no group' : undefined;
   } catch (cause) {

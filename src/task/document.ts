@@ -48,9 +48,11 @@ export function parseContract(text: string, file: string): Result<ContractDocume
   const place = placeIn({ text, file, lines });
   const whole = (code: string, what: string, fix: string) => refused([place([0, 0], { severity: 'error', code, what, fix })]);
   try {
-    const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core', logLevel: 'silent' });
-    const faults = [...parsed.errors, ...parsed.warnings].slice(0, mostSyntaxErrors);
-    if (faults.length > 0) return refused(faults.map((fault) => place(fault.pos, { severity: 'error', ...sayFault(fault, text) })));
+    const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core', logLevel: 'error' });
+    const faults = firstAtEachPlace([...parsed.errors, ...parsed.warnings]);
+    if (faults.length > 0) return refused(faults.map((fault) => place(faultRange(fault, parsed), { severity: 'error', ...sayFault(fault, text) })));
+    const dangling = danglingAliases(parsed);
+    if (dangling.length > 0) return refused(dangling.map(({ name, range }) => place(range, { severity: 'error', code: 'unresolved_alias', what: `the alias \`*${name}\` has no anchor \`&${name}\` before it`, fix: 'Set the anchor first, or quote a text that begins with *.' })));
     if (parsed.directives?.yaml.explicit && parsed.directives.yaml.version !== '1.2') {
       return whole('yaml_version', `the file asks for YAML ${parsed.directives.yaml.version}`, 'Remove the %YAML line; contracts are YAML 1.2.');
     }
@@ -62,7 +64,6 @@ export function parseContract(text: string, file: string): Result<ContractDocume
   } catch (error) {
     if (error instanceof RangeError) return whole('too_deep', 'the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.');
     if (error instanceof ReferenceError && /alias count/i.test(error.message)) return whole('alias_bomb', 'the file’s aliases (*name) expand to too much', 'Write the values out instead of aliases.');
-    if (error instanceof ReferenceError) return whole('unresolved_alias', error.message.replace(/^./, (first) => first.toLowerCase()), 'Set the anchor (&name) before the alias (*name), or quote a text that begins with *.');
     throw error;
   }
 }
@@ -93,7 +94,7 @@ const faultWords: Readonly<Record<string, readonly [what: string, fix: string]>>
   MULTIPLE_DOCS: ['a second document begins here', 'Remove the line ---; a contract is one document.'],
   BLOCK_AS_IMPLICIT_KEY: ['a second key stands in the same line', 'Quote a text that contains a colon followed by a space, or begin a new line.'],
   MULTILINE_IMPLICIT_KEY: ['a key must lie in one line; perhaps the colon after it is missing', 'Write `key: value`, with a space after the colon.'],
-  BAD_INDENT: ['the indentation does not fit the lines above', 'Indent keys of one mapping alike, with spaces.'],
+  BAD_INDENT: ['the indentation does not fit the lines above', 'Indent keys of one mapping alike, with spaces, and close brackets and quotes above.'],
   TAG_RESOLVE_FAILED: ['this YAML tag is not known', 'Remove the tag (the word with !), or quote a text that begins with !.'],
 };
 
@@ -102,8 +103,38 @@ function sayFault(fault: YAMLError, text: string): Pick<Problem, 'code' | 'what'
   const code = indentedByTab && fault.code !== 'TAG_RESOLVE_FAILED' ? 'TAB_AS_INDENT' : fault.code;
   const words = faultWords[code];
   if (words) return { code: `yaml_${code.toLowerCase()}`, what: words[0], fix: words[1] };
-  const first = fault.message.split('\n')[0]!;
+  const first = fault.message.split('\n')[0]!.replace(/(["'])quote/, '$1 quote');
   return { code: `yaml_${code.toLowerCase()}`, what: `not valid YAML: ${first}`, fix: 'Correct the YAML here; quote texts with special characters.' };
+}
+
+/** What follows at the same place is a consequence. */
+function firstAtEachPlace(faults: readonly YAMLError[]): YAMLError[] {
+  return faults.filter((fault, index) => faults.findIndex((other) => other.pos[0] === fault.pos[0]) === index).slice(0, mostSyntaxErrors);
+}
+
+/** Where a fault is shown: an unclosed quote where it opens, not at the end of the file. */
+function faultRange(fault: YAMLError, parsed: Document.Parsed): readonly [number, number] {
+  if (fault.code !== 'MISSING_CHAR' || !fault.message.includes('quote')) return fault.pos;
+  let opened: readonly [number, number] = fault.pos;
+  visit(parsed, {
+    Scalar(_, scalar) {
+      if (scalar.type?.startsWith('QUOTE_') && scalar.range && scalar.range[0] < fault.pos[0]) opened = [scalar.range[0], scalar.range[0] + 1];
+    },
+  });
+  return opened;
+}
+
+function danglingAliases(parsed: Document.Parsed): { name: string; range: readonly [number, number] }[] {
+  const anchors = new Set<string>();
+  const found: { name: string; range: readonly [number, number] }[] = [];
+  visit(parsed, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor) anchors.add(node.anchor);
+      } else if (!anchors.has(node.source) && node.range) found.push({ name: node.source, range: [node.range[0], node.range[1]] });
+    },
+  });
+  return found.slice(0, mostSyntaxErrors);
 }
 
 interface Duplicate {
@@ -163,8 +194,9 @@ function rangeOf(parsed: Document.Parsed, problem: Problem, text: string): [numb
   const empty = !value || value[0] === value[1];
   if (key && (problem.at === 'key' || depth < problem.path.length || empty)) return [key[0], key[1]];
   if (!value || depth === 0) return [0, 1];
-  if (problem.offset !== undefined && isScalar(node) && typeof node.value === 'string' && text.startsWith(node.value, value[0])) {
-    return [value[0] + problem.offset, value[0] + problem.offset + 1];
+  if (problem.offset !== undefined && isScalar(node) && typeof node.value === 'string') {
+    const start = value[0] + (node.type?.startsWith('QUOTE_') ? 1 : 0);
+    if (text.startsWith(node.value, start)) return [start + problem.offset, start + problem.offset + 1];
   }
   return [value[0], value[1]];
 }

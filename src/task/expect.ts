@@ -41,13 +41,21 @@ export const dateTime = z
   .regex(dateTimePattern, dateTimeSays)
   .refine((value) => parseDateTime(value) !== undefined, dateTimeSays);
 
+const mostOfAll = 1_000_000_000;
+
 /** A whole number from `least` to `most`. */
-export function count(least: number, most = 1_000_000_000) {
-  const says = expecting(`a whole number from ${least}`, `Write a whole number from ${least} to ${most}.`);
+export function count(least: number, most = mostOfAll) {
+  const noun = `a whole number from ${least}${most < mostOfAll ? ` to ${most}` : ''}`;
+  const says = expecting(noun, `Write ${noun}.`);
   return z.number(says).int(says).min(least, says).max(most, says);
 }
 
 const numberSays = expecting('a number', 'Write a finite number, such as 0.85.');
+
+const countOrNoneSays = expecting('a whole number from 1, or none', 'Write a number from 1, or none for no limit.');
+
+/** A whole number from 1, or the word `none`. */
+export const countOrNone = z.union([z.number(countOrNoneSays).int(countOrNoneSays).min(1, countOrNoneSays).max(mostOfAll, countOrNoneSays), z.literal('none', countOrNoneSays)], countOrNoneSays);
 
 /** A finite number. */
 export const finite = z.number(numberSays);
@@ -81,7 +89,7 @@ export const command = z.union([text('a command', 'Write a program and its argum
 /** A mapping with exactly these keys; whatever else stands there is an unknown key. */
 export function mapping<Shape extends z.core.$ZodLooseShape>(shape: Shape, noun: string) {
   const keys = Object.keys(shape);
-  return z.strictObject(shape, expecting(noun, `Write a mapping with ${keys.slice(0, 6).join(', ')}${keys.length > 6 ? ' …' : ''}.`));
+  return z.strictObject(shape, expecting(noun, keys.length > 12 ? 'Write at least objective, candidate and evaluate.' : `Write a mapping with ${keys.join(', ')}.`));
 }
 
 /** One of a few words. */
@@ -92,5 +100,7 @@ export function word<const Words extends readonly [string, ...string[]]>(words: 
 
 const namesSays = expecting('a list of variable names', 'Write names only, such as [CUDA_VISIBLE_DEVICES, HF_HOME]; their values come from the environment of `hma run`.');
 
+const nameSays = expecting('the name of a variable', 'Write the name only, such as CUDA_VISIBLE_DEVICES; its value comes from the environment of `hma run`.');
+
 /** Names of environment variables; never values. */
-export const variableNames = z.array(z.string(namesSays).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, namesSays), namesSays);
+export const variableNames = z.array(z.string(nameSays).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, nameSays), namesSays);

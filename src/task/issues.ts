@@ -17,6 +17,18 @@ export function sayIssues(issues: readonly Issue[], schema: z.ZodType, value: un
   return [...said.values()];
 }
 
+/** Whether an issue of a union's branch lies inside the value: then the value has the branch's kind, and the branch is what was meant. */
+function isInside(issue: Issue): boolean {
+  if (issue.path.length > 0 || issue.code === 'unrecognized_keys') return true;
+  return issue.code === 'invalid_union' && issue.errors.some((errors) => errors.every(isInside));
+}
+
+/** The words that would have been right at the issue's own place. */
+function wordsOf(issue: Issue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  return issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length === 0).flatMap(wordsOf) : [];
+}
+
 interface Whole {
   readonly schema: z.ZodType;
   readonly value: unknown;
@@ -26,7 +38,7 @@ function sayIssue(issue: Issue, base: KeyPath, whole: Whole): Problem[] {
   const path = [...base, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, whole.schema));
   if (issue.code === 'invalid_union') {
-    const fitting = issue.errors.find((errors) => errors.every((inner) => inner.path.length > 0 || inner.code === 'unrecognized_keys'));
+    const fitting = issue.errors.find((errors) => errors.every(isInside));
     if (fitting) return fitting.flatMap((inner) => sayIssue(inner, path, whole));
   }
   return [wrongValue(issue, path, whole)];
@@ -43,10 +55,11 @@ function unknownKey(key: string, path: KeyPath, schema: z.ZodType): Problem {
 function wrongValue(issue: Issue, path: KeyPath, whole: Whole): Problem {
   const expectation = readExpectation(issue.message) ?? { noun: 'something else', fix: issue.message };
   const found = at(whole.value, path);
+  if (path.length === 0 && found.value === null) return { severity: 'error', code: 'empty', path, what: 'the contract is empty', fix: expectation.fix };
   const name = path.length === 0 ? 'the contract' : `\`${sayPath(path)}\``;
   if (!found.exists) return { severity: 'error', code: 'missing', path, at: 'key', what: `${name} is missing`, fix: expectation.fix };
   if (found.value === null && path.length > 0) return { severity: 'error', code: 'empty', path, what: `${name} is empty; it must be ${expectation.noun}`, fix: expectation.fix };
-  const near = issue.code === 'invalid_value' && typeof found.value === 'string' ? nearest(found.value, issue.values.map(String)) : undefined;
+  const near = typeof found.value === 'string' ? nearest(found.value, wordsOf(issue)) : undefined;
   return {
     severity: 'error',
     code: issue.code === 'invalid_type' || issue.code === 'invalid_union' ? 'wrong_type' : 'wrong_value',
@@ -72,10 +85,15 @@ export const sayPath = (path: KeyPath): string => path.map((step, index) => (typ
 /** A value in words, short enough for one line. */
 export function sayValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : sayList(value);
   if (typeof value === 'object') return 'a mapping';
   if (typeof value === 'string') return value.trim() === '' ? 'an empty text' : `the text ${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)}`;
   return String(value);
+}
+
+function sayList(value: readonly unknown[]): string {
+  const written = value.every((item) => typeof item !== 'object' || item === null) ? JSON.stringify(value) : '';
+  return written !== '' && written.length <= 40 ? `the list ${written}` : 'a list';
 }
 
 /** All keys that mappings at a path may have. */

@@ -159,7 +159,7 @@ const secrets: readonly KeyPath[] = [['grade'], ['metric', 'thresholds'], ['poli
 function checkSecrets(contract: Contract, merged: MergedSource, report: Report): void {
   if (contract.isolation.tier !== 'none') return;
   for (const path of secrets.filter((secret) => merged.standsInMain(secret))) {
-    report({ severity: 'warning', code: 'agents_can_read', path, at: 'key', what: `without isolation agents can read \`${path.join('.')}\` here`, fix: 'Move it to a file outside the workspace and name that under `private`; a separate user id would be needed to hide that one too.' });
+    report({ severity: 'warning', code: 'agents_can_read', path, at: 'key', what: `without isolation agents can read \`${path.join('.')}\` here`, fix: 'Move it to a file outside the workspace that `private` names, or allow isolation.' });
   }
 }
 

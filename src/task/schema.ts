@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { command, count, dateTime, duration, expecting, finite, flag, mapping, path, paths, size, text, variableNames, wait, word } from './expect.ts';
+import { command, count, countOrNone, dateTime, duration, expecting, finite, flag, mapping, path, paths, size, text, variableNames, wait, word } from './expect.ts';
 
 const textOrFile = (noun: string) =>
   z.union([text(noun, 'Write the text, or {file: PATH}.'), mapping({ file: path.describe('Path of a text file (UTF-8), relative to the workspace.') }, `${noun} or {file: PATH}`)], expecting(`${noun} or {file: PATH}`, 'Write the text, or {file: PATH}.'));
@@ -69,7 +69,7 @@ const metric = mapping(
 const agentObject = mapping(
   {
     name: text('a name', 'Write a short name.').refine((name) => name.length <= 40 && !/[\p{Cc}\p{Cf}]/u.test(name), expecting('a name of at most 40 characters in one line', 'Write a short name.')).optional().describe('The name people see. Default: the adapter’s.'),
-    adapter: z.string(expecting('an adapter’s name', 'Write claude-code, codex or command.')).regex(/^[a-z][a-z0-9-]*$/, expecting('an adapter’s name', 'Write claude-code, codex or command.')).optional().describe('How the agent is driven: claude-code, codex, … or command for any program.'),
+    adapter: z.string(expecting('an adapter’s name', 'Write claude-code, codex or command.')).regex(/^[A-Za-z][A-Za-z0-9_-]*$/, expecting('an adapter’s name', 'Write claude-code, codex or command.')).optional().describe('How the agent is driven: claude-code, codex, … or command for any program.'),
     command: command.optional().describe('The program to start (adapter `command`). `{prompt}` and `{promptFile}` in an argument are replaced.'),
     prompt: word(['file', 'argument', 'stdin']).default('file').describe('How adapter `command` hands over the prompt: `file` sets HMA_PROMPT to its path (default), `argument` appends its text, `stdin` writes it.'),
     model: text('a model’s name', 'Write the model as the agent’s own CLI names it.').optional().describe('Model, as the agent’s own CLI names it. Default: the CLI’s.'),
@@ -79,16 +79,14 @@ const agentObject = mapping(
   'an adapter’s name or a mapping',
 );
 
-const adapterName = z.string(expecting('an adapter’s name or a mapping', 'Write claude-code, codex, or {adapter: command, command: […]}.')).regex(/^[a-z][a-z0-9-]*$/, expecting('an adapter’s name', 'Write claude-code, codex, or {adapter: command, command: […]}.'));
+const adapterName = z.string(expecting('an adapter’s name or a mapping', 'Write claude-code, codex, or {adapter: command, command: […]}.')).regex(/^[A-Za-z][A-Za-z0-9_-]*$/, expecting('an adapter’s name', 'Write claude-code, codex, or {adapter: command, command: […]}.'));
 
 const agent = z.union([adapterName, agentObject], expecting('an adapter’s name or a mapping', 'Write claude-code, codex, or {adapter: command, command: […]}.'));
-
-const capSays = expecting('a whole number from 1, or none', 'Write a number from 1, or none for options that end by themselves only.');
 
 const policyObject = mapping(
   {
     mode: word(['alternate', 'single']).default('alternate').describe('`alternate`: both agents take turns. `single`: agent `first` alone, without review, as a baseline.'),
-    cap: z.union([count(1), z.literal('none', capSays)], capSays).optional().describe('Most accepted experiments in one option; then the other agent takes over. `none`: options end by themselves. Default 5.'),
+    cap: countOrNone.optional().describe('Most accepted experiments in one option; then the other agent takes over. `none`: options end by themselves. Default 5.'),
     first: word(['A', 'B']).default('A').describe('The agent that starts. Default A.'),
     tellCap: flag.default(false).describe('Tell agents the cap. Default false: the session is simply ended.'),
   },
@@ -99,7 +97,7 @@ const budgets = mapping(
   {
     total: duration.default('6h').describe('Active runtime of the whole run, review included. Pauses do not count. Default 6h.'),
     review: duration.optional().describe('Active runtime reserved for the final review. Default 15m.'),
-    experiments: z.union([count(1), z.literal('none')], expecting('a whole number from 1, or none', 'Write a number from 1, or none.')).default('none').describe('Most accepted experiments of the whole run. Default none.'),
+    experiments: countOrNone.default('none').describe('Most accepted experiments of the whole run. Default none.'),
     until: dateTime.optional().describe('Date and time at which everything must be over, such as the end of a rental: 2026-12-01T18:00Z. Without a zone it is local time.'),
   },
   'a mapping',
@@ -162,7 +160,7 @@ export const contractSource = mapping(
     fallback: word(['standing', 'record']).default('standing').describe('What is selected without a nomination: the standing (latest) candidate, or the record (best score). Default standing.'),
     failures: failures.prefault({}).describe('What follows when an attempt fails: crash, usage limit, stall.'),
     stall: duration.default('30m').describe('A session without output, CPU or GPU use for this long has stalled. Default 30m.'),
-    stopAfterBarren: z.union([count(1), z.literal('none')], expecting('a whole number from 1, or none', 'Write a number from 1, or none.')).default('none').describe('Options in a row without an accepted experiment after which the review begins. Default none.'),
+    stopAfterBarren: countOrNone.default('none').describe('Options in a row without an accepted experiment after which the review begins. Default none.'),
     notify: z
       .union([z.string(notifySays).min(1, notifySays), z.array(z.string(notifySays), notifySays).min(1, notifySays), mapping({ command }, 'a command, a URL or none'), mapping({ url: text('a URL', 'Write https://…') }, 'a command, a URL or none')], notifySays)
       .default('none')

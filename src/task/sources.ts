@@ -55,7 +55,7 @@ function concretePath(value: unknown, path: KeyPath): KeyPath {
   const concrete: (string | number)[] = [];
   let current = value;
   for (const step of path) {
-    if (step === 'command' && !isMapping(current)) continue;
+    if ((step === 'command' || step === 'adapter') && !isMapping(current)) continue;
     if (typeof step === 'number' && !Array.isArray(current)) continue;
     const either = typeof step === 'string' ? /^(\d+):(.*)$/s.exec(step) : null;
     const real = either && !(isMapping(current) && Object.hasOwn(current, step)) ? (Array.isArray(current) ? Number(either[1]) : either[2]!) : step;

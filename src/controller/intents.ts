@@ -1,0 +1,57 @@
+import type { RunFact } from '../run/events.ts';
+import type { RunState } from '../run/model.ts';
+import type { Given } from '../base/fact.ts';
+import type { Intent, IntentReply } from '../protocol/client.ts';
+import { pin } from '../review/selection.ts';
+import { decideBudget } from '../run/budget.ts';
+import type { Room } from './room.ts';
+import { intendEnd } from './sessions.ts';
+
+/** Carries out what a person wants, or says why it can't be: in words, with nothing changed. */
+export function carryOut(room: Room, intent: Intent): IntentReply {
+  const { recorder } = room;
+  if (intent.kind === 'handoff') return handOff(room);
+  const decided = decideIntent(recorder.state, intent, recorder.given());
+  if ('reason' in decided) return { done: false, ...decided };
+  recorder.append(decided.facts);
+  return { done: true, seq: recorder.state.seq };
+}
+
+function handOff(room: Room): IntentReply {
+  const { recorder } = room;
+  const option = recorder.state.options.at(-1);
+  if (option?.state !== 'open') return { done: false, reason: 'no_option', text: 'no option is open: there is nothing to hand over' };
+  intendEnd(room, { name: { kind: 'option', number: option.number }, reason: 'handoff' });
+  return { done: true, seq: recorder.state.seq };
+}
+
+type Decided = { readonly facts: readonly RunFact[] } | { readonly reason: string; readonly text: string };
+
+/** Decides an intent on the state; pure. An intent that is fulfilled already has no facts. */
+export function decideIntent(state: RunState, intent: Exclude<Intent, { kind: 'handoff' }>, given: Given): Decided {
+  const no = (reason: string, text: string): Decided => ({ reason, text });
+  const { by } = intent;
+  if (state.phase === 'finished' && intent.kind !== 'select' && intent.kind !== 'clearSelection') return no('finished', 'the run is over; only the selection can still be changed');
+  switch (intent.kind) {
+    case 'pause':
+      if (state.pause) return { facts: [] };
+      if (intent.after) return { facts: [{ type: 'run.pauseAfter', data: { wanted: true, by } }] };
+      return { facts: [{ type: 'run.paused', data: { reason: 'requested', detail: `paused by ${by}`, by } }] };
+    case 'resume':
+      if (!state.pause) return { facts: state.pauseAfter ? [{ type: 'run.pauseAfter', data: { wanted: false, by } }] : [] };
+      return { facts: [{ type: 'run.resumed', data: { by } }] };
+    case 'review':
+      if (state.phase !== 'exploring') return no('not_exploring', 'exploration is over already');
+      return { facts: state.explorationEnding ? [] : [{ type: 'exploration.ending', data: { reason: 'requested', by } }] };
+    case 'stop':
+      return { facts: [{ type: 'run.stopping', data: { by } }, ...(state.pause ? [{ type: 'run.resumed', data: { by } } as const] : [])] };
+    case 'budget':
+      return decideBudget(state, intent, given);
+    case 'select':
+      if (!state.archive.some(({ id }) => id === intent.candidate)) return no('unknown_candidate', `there is no candidate ${intent.candidate}; see hma candidates`);
+      return { facts: [{ type: 'candidate.selected', data: { candidate: intent.candidate, by: 'person', who: by, reason: intent.reason, gradesRevealed: state.gradesRevealed } }] };
+    case 'clearSelection':
+      if (!pin(state.selections)) return no('no_selection', 'no person has selected a candidate: there is nothing to clear');
+      return { facts: [{ type: 'selection.cleared', data: { who: by, reason: intent.reason, gradesRevealed: state.gradesRevealed } }] };
+  }
+}

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
+import { connect } from 'node:net';
+import { realpath } from 'node:fs/promises';
+
+import { writeFileAtomic, writeJsonAtomic } from '../base/files.ts';
+import { ok, refused, type Result } from '../base/result.ts';
+import { readLedger } from '../ledger/readLedger.ts';
+import type { ProcessIdentity } from '../machines/port.ts';
+import type { Endpoint } from '../protocol/client.ts';
+import { freezeContract } from '../task/freeze.ts';
+import type { Contract } from '../task/model.ts';
+import { newRunId, runFiles, runFolderOf } from './home.ts';
+import { installRuntime, type Runtime } from './runtime.ts';
+
+/** A run whose controller listens. */
+export interface StartedRun {
+  readonly run: string;
+  readonly runFolder: string;
+}
+
+/** Why a run could not be started or taken up again: what happened, and what to do. */
+export interface StartRefusal {
+  readonly reason: 'held' | 'unwritable' | 'isolation' | 'broken_ledger' | 'contract' | 'workspace' | 'failed' | 'timeout';
+  readonly text: string;
+  readonly fix: string;
+}
+
+/** `run.json`: what `list` needs without reading a ledger. */
+export interface RunRecord {
+  readonly run: string;
+  readonly workspace: string;
+  readonly home: string;
+  readonly name: string;
+  readonly openedWall: number;
+}
+
+/** Longest time from starting the keeper to a controller's answer, ms: storing protected files and the first snapshot takes time. */
+const bootWaitMs = 300_000;
+/** The slow look beside the watcher, ms. */
+const bootLookMs = 250;
+
+/** Lays out the run folder, copies the programs, starts the keeper detached and waits until the controller listens or has refused. */
+export async function startRun(given: { workspace: string; contract: Contract; home: string; env: NodeJS.ProcessEnv }): Promise<Result<StartedRun, StartRefusal>> {
+  const workspace = await realpath(given.workspace);
+  const wall = Date.now();
+  const run = newRunId(wall, randomBytes(2).toString('hex'));
+  const runFolder = runFolderOf(given.home, workspace, run);
+  let runtime: Runtime;
+  try {
+    mkdirSync(given.home, { recursive: true, mode: 0o700 });
+    mkdirSync(runFolder, { recursive: true, mode: 0o700 });
+    runtime = installRuntime(given.home);
+    const record: RunRecord = { run, workspace, home: given.home, name: given.contract.name, openedWall: wall };
+    writeFileAtomic(runFiles(runFolder).contract, freezeContract(given.contract));
+    writeJsonAtomic(runFiles(runFolder).run, record);
+  } catch (error) {
+    const text = `the state folder ${given.home} can't be written: ${error instanceof Error ? error.message : String(error)}`;
+    return refused({ reason: 'unwritable', text, fix: 'make room or correct the permissions, or choose another place with HMA_HOME or `state:` in hma.yaml' });
+  }
+  const started = await launch({ runtime, runFolder, env: given.env });
+  if (started.ok) return ok({ run, runFolder });
+  // Nothing ever happened in it: a refused start leaves no run behind.
+  if (readLedger(runFolder).events.length === 0) rmSync(runFolder, { recursive: true, force: true });
+  return started;
+}
+
+/**
+ * Starts the keeper of an existing run: after a crash or a reboot, or to reach the single writer of a finished run (it leaves again
+ * when idle). Returns at once when the run's controller answers.
+ */
+export async function reviveRun(given: { runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean }): Promise<Result<StartedRun, StartRefusal>> {
+  const { runFolder } = given;
+  let record: RunRecord;
+  try {
+    record = JSON.parse(readFileSync(runFiles(runFolder).run, 'utf8')) as RunRecord;
+  } catch (error) {
+    return refused({ reason: 'failed', text: `${runFiles(runFolder).run} can't be read: ${String(error)}`, fix: 'check the state folder (HMA_HOME); `hma list --all` shows the runs in it' });
+  }
+  const started = { run: record.run, runFolder };
+  if (given.takeOver !== true && (await answers(runFolder))) return ok(started);
+  const launched = await launch({ runtime: installRuntime(record.home), runFolder, env: given.env, takeOver: given.takeOver === true });
+  return launched.ok ? ok(started) : launched;
+}
+
+/** Whether a run's controller listens. */
+export async function answers(runFolder: string): Promise<boolean> {
+  const endpoint = readEndpoint(runFolder);
+  if (!endpoint) return false;
+  return await new Promise((resolve) => {
+    const socket = connect(endpoint.clientSocket);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** Where a run's controller listens, or last did; undefined when it never did. */
+export function readEndpoint(runFolder: string): Endpoint | undefined {
+  try {
+    return JSON.parse(readFileSync(runFiles(runFolder).endpoint, 'utf8')) as Endpoint;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Starts a keeper, detached, with nothing that ties it to this process; it inherits the environment, and so the keys in it. */
+export function spawnKeeper(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean; adopt?: ProcessIdentity | undefined }): void {
+  const { runtime, runFolder, env, takeOver, adopt } = given;
+  const log = openSync(runFiles(runFolder).log, 'a', 0o600);
+  const more = [...(takeOver ? ['--take-over'] : []), ...(adopt ? ['--adopt', `${adopt.pid}:${adopt.start}`] : [])];
+  spawn(runtime.node, [runtime.keeper, runFolder, ...more], { cwd: runFolder, env, detached: true, stdio: ['ignore', log, log] }).unref();
+}
+
+async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean }): Promise<Result<null, StartRefusal>> {
+  const id = randomBytes(8).toString('hex');
+  const { runFolder } = given;
+  const file = runFiles(runFolder).boot;
+  const { promise, resolve } = Promise.withResolvers<Result<null, StartRefusal>>();
+  const look = (): void => {
+    const answer = readAnswer(file);
+    if (answer?.launch !== id) return;
+    resolve(answer.ok ? ok(null) : refused({ reason: answer.reason, text: answer.text, fix: answer.fix }));
+  };
+  const watcher = watch(runFolder, look);
+  const timer = setInterval(look, bootLookMs);
+  const giveUp = setTimeout(() => {
+    resolve(refused({ reason: 'timeout', text: `the controller did not answer within ${bootWaitMs / 1000} s`, fix: `read ${runFiles(runFolder).log}` }));
+  }, bootWaitMs);
+  spawnKeeper({ ...given, env: { ...given.env, HMA_LAUNCH: id } });
+  try {
+    return await promise;
+  } finally {
+    watcher.close();
+    clearInterval(timer);
+    clearTimeout(giveUp);
+  }
+}
+
+type Answer = { readonly launch: string } & ({ readonly ok: true } | ({ readonly ok: false } & StartRefusal));
+
+function readAnswer(file: string): Answer | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Answer;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+import { appendFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { processClock } from '../base/clock.ts';
+import { writeJsonAtomic } from '../base/files.ts';
+import { FenceLost } from '../ledger/openLedger.ts';
+import type { LedgerEvent } from '../ledger/port.ts';
+import { boot, type BootRefusal } from './boot.ts';
+import { Controller } from './controller.ts';
+import { crashAt } from './crashPoints.ts';
+import { Gate } from './gate.ts';
+import { runFiles } from './home.ts';
+import { controllerExit } from './keeperProtocol.ts';
+import { startKeeperWatch } from './keeperWatch.ts';
+import { writeListing } from './materials.ts';
+import { startMonitors } from './monitors.ts';
+import { notificationFor, notify } from './notifier.ts';
+import { protocolVersion, type Endpoint } from '../protocol/client.ts';
+import { serveAgents, serveClients } from './servers.ts';
+
+/** How long a controller whose run is finished stays for clients that may come, ms. */
+const idleMs = 1500;
+
+/** `controller RUN_FOLDER [--take-over]`: one run's single writer, from boot to the run's end. */
+async function main(args: readonly string[]): Promise<void> {
+  const folder = resolve(args[0] ?? '.');
+  const files = runFiles(folder);
+  const log = (line: string): void => appendFileSync(files.log, `${new Date().toISOString()} ${process.pid} ${line}\n`);
+  process.on('uncaughtException', (error) => {
+    log(`died: ${error.stack ?? error.message}`);
+    process.exit(error instanceof FenceLost ? controllerExit.refused : controllerExit.died);
+  });
+  const launch = process.env['HMA_LAUNCH'] ?? '';
+  const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void => writeJsonAtomic(files.boot, { launch, pid: process.pid, ...answer });
+  let wake = (): void => undefined;
+  const booted = await boot({ folder, files, clock: processClock(), env: process.env, takeOver: args.includes('--take-over'), log, wake: () => wake() });
+  if (!booted.ok) {
+    log(`refused: ${booted.refusal.reason}: ${booted.refusal.text}`);
+    tell({ ok: false, ...booted.refusal });
+    process.exit(controllerExit.refused);
+  }
+  const { room, lease, clientSocket } = booted.value;
+  const { recorder } = room;
+  const gate = new Gate(room);
+  let clients = 0;
+  const leave = (code: number): void => {
+    lease.release();
+    recorder.close();
+    process.exit(code);
+  };
+  let idle: NodeJS.Timeout | undefined;
+  const leaveWhenIdle = (): void => {
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      if (clients === 0 && recorder.state.phase === 'finished') leave(controllerExit.finished);
+    }, idleMs);
+  };
+  const controller = new Controller(room, leaveWhenIdle);
+  wake = () => controller.wake();
+  await serveAgents(room.agentSocket, gate);
+  await serveClients(clientSocket, room, (count) => {
+    clients = count;
+    if (count === 0 && recorder.state.phase === 'finished') leaveWhenIdle();
+  });
+  crashAt('sockets.open');
+  const endpoint: Endpoint = { protocol: protocolVersion, version: room.runtime.version, pid: process.pid, fence: lease.fence, clientSocket, agentSocket: room.agentSocket };
+  writeJsonAtomic(files.endpoint, endpoint);
+  crashAt('endpoint.written');
+  tell({ ok: true });
+  recorder.subscribe((events) => tellOutside(events));
+  writeListing(room);
+  startMonitors(room, lease, () => {
+    log('the lease is lost: another controller owns this run');
+    process.exit(controllerExit.refused);
+  });
+  startKeeperWatch(room);
+  process.on('SIGTERM', () => {
+    controller.close();
+    leave(controllerExit.asked);
+  });
+  controller.wake();
+
+  function tellOutside(events: readonly LedgerEvent[]): void {
+    if (events.some(({ type }) => type === 'experiment.accepted')) writeListing(room);
+    for (const event of events) {
+      const notification = notificationFor(event, recorder.state);
+      if (!notification) continue;
+      void notify(room.contract.notify, notification).then((failure) => failure && log(`notify ${notification.kind}: ${failure}`));
+    }
+  }
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs';
+
+import { undecided } from '../experiments/decide.ts';
+import { freeBytes, releaseBallast, ensureBallast } from '../machines/disk.ts';
+import { treeActivity } from '../machines/treeActivity.ts';
+import { latestAttempt } from '../options/evolve.ts';
+import { livingSession } from './controller.ts';
+import type { Lease } from './lease.ts';
+import { endRunner } from './programs.ts';
+import type { Room } from './room.ts';
+import { SessionFolder } from './sessionFolders.ts';
+import { adapterOf, sessionOf, treeOf } from './sessions.ts';
+
+/** How often the controller tells that it lives, ms: what an absence is measured by. */
+export const heartbeatMs = 5000;
+/** How often disk and lease are looked at, ms. */
+const careMs = 30_000;
+/** Free space at which a run paused by the floor goes on by itself, as a multiple of the floor. */
+const recoveredAt = 1.25;
+
+/** The slow looks at the world that no event tells of: heartbeat, disk, lease, stalls. Each is cheap; none is faster than a second. */
+export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void): Disposable {
+  const beat = (): void => {
+    const now = room.clock.now();
+    try {
+      writeFileSync(room.files.alive, JSON.stringify({ ...now, pid: process.pid }), { mode: 0o600 });
+    } catch {
+      // a full disk: the ledger's own stamps serve instead
+    }
+  };
+  const care = (): void => {
+    if (lease.repair().kind === 'lost') return onLeaseLost();
+    lookAtDisk(room);
+  };
+  beat();
+  lookAtDisk(room);
+  const stall = new StallWatch(room);
+  const timers = [setInterval(beat, heartbeatMs), setInterval(care, careMs), setInterval(() => void stall.look(), stall.everyMs)];
+  return {
+    [Symbol.dispose]() {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}
+
+/** Pauses at the floor and frees the ballast, so that the pause itself can be written; goes on when there is room again. */
+function lookAtDisk(room: Room): void {
+  const { recorder, contract } = room;
+  const floor = contract.limits.diskFloorBytes;
+  const places = [room.folder, room.workspace];
+  const free = Math.min(...places.map((path) => freeBytes(path)));
+  const { state } = recorder;
+  if (state.phase === 'finished') return;
+  if (free < floor && !state.pause) {
+    releaseBallast(room.folder);
+    recorder.append([{ type: 'run.paused', data: { reason: 'disk_low', detail: `${mega(free)} MB are free, the floor is ${mega(floor)} MB; free some space, the run then goes on by itself`, by: 'hma' } }]);
+    return;
+  }
+  if (state.pause?.reason === 'disk_low' && free >= floor * recoveredAt && ensureBallast(room.folder)) recorder.append([{ type: 'run.resumed', data: { by: 'hma' } }]);
+  else if (!state.pause && free >= floor) ensureBallast(room.folder);
+}
+
+const mega = (bytes: number): number => Math.round(bytes / 1e6);
+
+/**
+ * Stalls: no output, no CPU beyond 1 % of a core and no busy GPU in the whole tree for `stallMs`, while nothing of the session is
+ * being evaluated and the run isn't paused. The attempt is then ended; the failure policy says what follows.
+ */
+class StallWatch {
+  readonly #room: Room;
+  readonly everyMs: number;
+  #seen: { nonce: string; cpuMs: number; outputBytes: number; at: number; quietSince: number } | null = null;
+  #looking = false;
+
+  constructor(room: Room) {
+    this.#room = room;
+    this.everyMs = Math.min(15_000, Math.max(1000, Math.floor(room.contract.stallMs / 8)));
+  }
+
+  async look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#room.log(`stall watch: ${String(error)}`);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { recorder, contract, files } = this.#room;
+    const living = livingSession(recorder.state);
+    if (!living || recorder.state.pause || undecided(recorder.state).length > 0) {
+      this.#seen = null;
+      return;
+    }
+    const session = sessionOf(this.#room, living.name);
+    const attempt = session && latestAttempt(session);
+    const dir = new SessionFolder(files.sessions, living.name).attempt(living.attempt);
+    if (attempt?.state === 'running' && attempt.ending) return await this.#end(dir, living.nonce, session ? adapterOf(this.#room, session).graceMs : 0);
+    const tree = treeOf(this.#room, living.name);
+    if (!tree) return;
+    const activity = await treeActivity(tree, dir);
+    const now = performance.now();
+    const before = this.#seen?.nonce === living.nonce ? this.#seen : null;
+    const quiet = before !== null && activity.outputBytes === before.outputBytes && activity.cpuMs - before.cpuMs <= (now - before.at) * 0.01 && activity.gpuBusy !== true;
+    const quietSince = quiet ? before.quietSince : now;
+    this.#seen = { nonce: living.nonce, cpuMs: activity.cpuMs, outputBytes: activity.outputBytes, at: now, quietSince };
+    if (now - quietSince < contract.stallMs) return;
+    this.#seen = null;
+    recorder.append([{ type: 'attempt.ending', data: { session: living.name, attempt: living.attempt, reason: 'stall' } }]);
+    await this.#end(dir, living.nonce, session ? adapterOf(this.#room, session).graceMs : 0);
+  }
+
+  async #end(dir: string, nonce: string, graceMs: number): Promise<void> {
+    await endRunner({ dir, nonce, tier: this.#room.isolation.tier, graceMs });
+  }
+}
+

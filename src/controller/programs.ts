@@ -1,0 +1,149 @@
+import { mkdirSync } from 'node:fs';
+
+import { endTree, type TreeEnd } from '../machines/endTree.ts';
+import { abandonStart, observeRunner, startRunner, treeOfRunner, watchRunner, type Observation } from '../machines/runnerControl.ts';
+import type { ProcessIdentity, ProgramSpec } from '../machines/port.ts';
+import type { RunnerExit } from '../machines/runnerFiles.ts';
+import type { Runtime } from './runtime.ts';
+
+/** How a program under a runner came to its end, as far as the controller can tell. */
+export type ProgramEnd =
+  | { readonly kind: 'ended'; readonly report: RunnerExit }
+  /** The runner vanished; what it had left was ended. */
+  | { readonly kind: 'lost'; readonly tree: TreeEnd }
+  | { readonly kind: 'not_started'; readonly detail: string };
+
+/** One program to see through, from its start or from wherever it is now. */
+export interface Supervision {
+  /** The runner's folder; observing it is the only way of knowing. */
+  readonly dir: string;
+  readonly nonce: string;
+  readonly tier: ProgramSpec['confinement']['tier'];
+  readonly runtime: Runtime;
+  /** Called only when nothing was started yet; a string says why it can't be. */
+  prepare(): Promise<{ readonly spec: ProgramSpec; readonly environment: Readonly<Record<string, string>> } | string>;
+  beforeSpawn(): void;
+  afterSpawn(): void;
+  onStarted?(runner: ProcessIdentity): void;
+  onSpoke?(): void;
+}
+
+/** Longest time from spawning a runner to its claim, ms; after it the controller claims the start itself and it counts as failed. */
+const startWaitMs = 30_000;
+
+/**
+ * Starts a program unless it was started before, and resolves when it has ended. Safe to repeat after a crash at any moment: the
+ * runner's claim (O_EXCL) lets each start happen once, and what lives is adopted.
+ */
+export async function supervise(what: Supervision): Promise<ProgramEnd> {
+  mkdirSync(what.dir, { recursive: true, mode: 0o700 });
+  if (observeRunner(what.dir).kind === 'not_started') {
+    const prepared = await what.prepare();
+    if (typeof prepared === 'string') {
+      abandonStart(what.dir, what.nonce);
+      return { kind: 'not_started', detail: prepared };
+    }
+    what.beforeSpawn();
+    const started = await startRunner({ node: what.runtime.node, runnerJs: what.runtime.runner, dir: what.dir, spec: prepared.spec, env: prepared.environment });
+    if (!started.ok) {
+      abandonStart(what.dir, what.nonce);
+      return { kind: 'not_started', detail: started.refusal.message };
+    }
+    what.afterSpawn();
+  }
+  return await untilEnded(what);
+}
+
+/** Follows a runner's folder to the program's end. */
+function untilEnded(what: Supervision): Promise<ProgramEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<ProgramEnd>();
+  const told = { started: false, spoke: false };
+  let giveUp: NodeJS.Timeout | undefined;
+  const look = (seen: Observation): void => {
+    tell(what, seen, told);
+    if (seen.kind !== 'not_started') clearTimeout(giveUp);
+    endOf(what, seen).then((end) => {
+      if (end) resolve(end);
+    }, reject);
+  };
+  giveUp = setTimeout(() => {
+    if (abandonStart(what.dir, what.nonce) === 'abandoned') resolve({ kind: 'not_started', detail: `the runner did not come up within ${startWaitMs / 1000} s` });
+  }, startWaitMs);
+  const watcher = watchRunner(what.dir, (seen) => {
+    try {
+      look(seen);
+    } catch (error) {
+      reject(error);
+    }
+  });
+  return promise.finally(() => {
+    clearTimeout(giveUp);
+    watcher[Symbol.dispose]();
+  });
+}
+
+function tell(what: Supervision, seen: Observation, told: { started: boolean; spoke: boolean }): void {
+  if (seen.kind !== 'running' && seen.kind !== 'ended') return;
+  if (seen.runner && seen.program && !told.started) {
+    told.started = true;
+    what.onStarted?.(seen.runner);
+  }
+  if (seen.firstOutputAt && !told.spoke) {
+    told.spoke = true;
+    what.onSpoke?.();
+  }
+}
+
+async function endOf(what: Supervision, seen: Observation): Promise<ProgramEnd | null> {
+  switch (seen.kind) {
+    case 'running':
+    case 'not_started':
+      return null;
+    case 'ended':
+      return { kind: 'ended', report: seen.report };
+    case 'abandoned':
+      return { kind: 'not_started', detail: 'its start was given up' };
+    case 'lost':
+      return { kind: 'lost', tree: await endTree({ tree: treeOfRunner(what), graceMs: 0 }) };
+  }
+}
+
+/** Time that a runner gets beyond the grace to make sure that its tree is gone, ms. */
+const reapWaitMs = 15_000;
+
+/**
+ * Ends a program and everything it started: the runner does it when it lives, we do it when it doesn't. Safe to repeat. A start that
+ * has not happened yet never will.
+ */
+export async function endRunner(what: { readonly dir: string; readonly nonce: string; readonly tier: ProgramSpec['confinement']['tier']; readonly graceMs: number }): Promise<TreeEnd> {
+  const began = performance.now();
+  mkdirSync(what.dir, { recursive: true, mode: 0o700 });
+  if (observeRunner(what.dir).kind === 'not_started' && abandonStart(what.dir, what.nonce) === 'abandoned') return { ended: [], survivors: [], ms: 0 };
+  const seen = observeRunner(what.dir);
+  if (seen.kind === 'running') {
+    try {
+      process.kill(seen.runner.pid, 'SIGTERM');
+    } catch {
+      // it ended between the look and the signal
+    }
+    await settled(what.dir, what.graceMs + reapWaitMs);
+  }
+  const after = observeRunner(what.dir);
+  const told = after.kind === 'ended' ? after.report.leftovers : [];
+  // Once more ourselves: a report of survivors may be old, and a dead runner has ended nothing.
+  const rest = await endTree({ tree: treeOfRunner(what), graceMs: after.kind === 'ended' ? 0 : what.graceMs });
+  if (after.kind === 'running') process.kill(after.runner.pid, 'SIGKILL');
+  return { ended: [...told, ...rest.ended], survivors: rest.survivors, ms: Math.round(performance.now() - began) };
+}
+
+/** Waits until a runner has told its end or is gone, at most so long. */
+async function settled(dir: string, atMostMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, atMostMs);
+  const watcher = watchRunner(dir, (now) => {
+    if (now.kind !== 'running' && now.kind !== 'not_started') resolve();
+  });
+  await promise;
+  clearTimeout(timer);
+  watcher[Symbol.dispose]();
+}

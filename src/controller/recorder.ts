@@ -1,0 +1,76 @@
+import type { Clock } from '../base/clock.ts';
+import type { Given } from '../base/fact.ts';
+import type { Ledger } from '../ledger/openLedger.ts';
+import type { LedgerEvent } from '../ledger/port.ts';
+import { activeAt } from '../run/activeClock.ts';
+import type { RunFact } from '../run/events.ts';
+import { evolveRun } from '../run/evolve.ts';
+import type { RunState } from '../run/model.ts';
+
+/** Schema version of every event type so far. */
+const eventVersion = 1;
+
+/**
+ * The single writer: decide → append + fdatasync → evolve → publish. Nothing is told before it is on disk, and everything that
+ * listens sees the state in which it is true.
+ */
+export class Recorder {
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(events: readonly LedgerEvent[], state: RunState) => void>();
+  readonly #history: LedgerEvent[];
+  #state: RunState;
+
+  constructor(given: { ledger: Ledger; clock: Clock; state: RunState; history: readonly LedgerEvent[] }) {
+    this.#ledger = given.ledger;
+    this.#clock = given.clock;
+    this.#state = given.state;
+    this.#history = [...given.history];
+  }
+
+  /** The state in which everything that is on disk is true, and nothing else. */
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** What a decision may know of time, now. */
+  given(): Given {
+    const now = this.#clock.now();
+    return { ...now, active: activeAt(this.#state.clock, now) };
+  }
+
+  /** The run's active time at an instant of this boot, ms: for stamps that others wrote (exit reports). */
+  activeOf(instant: { mono: number; boot: string }): number {
+    return Math.min(activeAt(this.#state.clock, instant), this.given().active);
+  }
+
+  /** Types of the events that are being appended, for the crash points of the ledger. */
+  appending = '';
+
+  /** Makes facts true, all or none, and returns them stamped. An empty list is nothing. Throws as the ledger does. */
+  append(facts: readonly RunFact[]): readonly LedgerEvent[] {
+    if (facts.length === 0) return [];
+    const { wall, mono, active } = this.given();
+    this.appending = facts.map(({ type }) => type).join('+');
+    const events = this.#ledger.append(facts.map(({ type, data }) => ({ v: eventVersion, wall, mono, active, type, data })));
+    for (const event of events) this.#state = evolveRun(this.#state, event) ?? this.#state;
+    this.#history.push(...events);
+    for (const listener of this.#listeners) listener(events, this.#state);
+    return events;
+  }
+
+  /** Events after a number, for clients that come back. */
+  eventsAfter(seq: number): readonly LedgerEvent[] {
+    return this.#history.slice(Math.max(0, seq));
+  }
+
+  /** Calls back after each append. */
+  subscribe(listener: (events: readonly LedgerEvent[], state: RunState) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  close(): void {
+    this.#ledger.close();
+  }
+}

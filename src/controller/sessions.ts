@@ -1,0 +1,272 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { chmod, chown, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { adapterFor } from '../agents/adapters.ts';
+import type { AgentAdapter, Failure, SessionContext } from '../agents/port.ts';
+import { sessionEnvironment } from '../agents/sessionEnvironment.ts';
+import { restoreProtected } from '../evaluators/placement.ts';
+import { checkProtected } from '../evaluators/protectedFiles.ts';
+import { removeFolder } from '../machines/isolation.ts';
+import { freezeTree, thawTree } from '../machines/freezeTree.ts';
+import { readOutput, outputLength } from '../machines/outputLog.ts';
+import type { EndedProcess, ProgramSpec } from '../machines/port.ts';
+import { describeProcess } from '../machines/processes.ts';
+import { membersOf, type ProcessTree } from '../machines/processTree.ts';
+import { treeOfRunner } from '../machines/runnerControl.ts';
+import { closureOf, decideAttemptEnd } from '../options/decide.ts';
+import { latestAttempt } from '../options/evolve.ts';
+import type { Attempt, AttemptExit, Closure, Option, SessionName } from '../options/model.ts';
+import type { Review } from '../review/model.ts';
+import type { AgentSlot } from '../task/model.ts';
+import { crashAt } from './crashPoints.ts';
+import { writeSessionPrompt } from './materials.ts';
+import { endRunner, supervise, type ProgramEnd } from './programs.ts';
+import type { Room } from './room.ts';
+import { newNonce, SessionFolder } from './sessionFolders.ts';
+
+/** A session in the state: an option or the review. */
+export type Session = Option | Review;
+
+/** The session's state by name; undefined when it was never opened. */
+export const sessionOf = (room: Room, name: SessionName): Session | undefined =>
+  name.kind === 'review' ? (room.recorder.state.review ?? undefined) : room.recorder.state.options[name.number - 1];
+
+/** Whose turn a session is. */
+export const agentOf = (session: Session): AgentSlot => ('reviewer' in session ? session.reviewer : session.agent);
+
+/** The adapter of a session's agent; contracts with unknown adapters are refused before a run starts. */
+export function adapterOf(room: Room, session: Session): AgentAdapter {
+  const found = adapterFor(room.contract.agents[agentOf(session)]);
+  if (!found.ok) throw new Error(found.refusal.detail);
+  return found.value;
+}
+
+const folderOf = (room: Room, name: SessionName): SessionFolder => new SessionFolder(room.files.sessions, name);
+
+/** Writes the intent of another attempt; the next look at the state starts it. */
+export function beginAttempt(room: Room, name: SessionName): void {
+  const session = sessionOf(room, name);
+  if (!session) return;
+  const prompt = writeSessionPrompt(room, name, session);
+  const promptHash = createHash('sha256').update(prompt).digest('hex');
+  const attempt = session.attempts.length + 1;
+  room.recorder.append([{ type: 'attempt.starting', data: { session: name, attempt, nonce: newNonce(), promptHash } }]);
+}
+
+/** Sees one attempt through: starts it if nothing did, adopts it if it lives, records its end. */
+export async function superviseAttempt(room: Room, name: SessionName, attempt: Attempt): Promise<void> {
+  const folder = folderOf(room, name);
+  const dir = folder.attempt(attempt.number);
+  const end = await supervise({
+    dir,
+    nonce: attempt.nonce,
+    tier: room.isolation.tier,
+    runtime: room.runtime,
+    prepare: () => prepareAttempt(room, name, attempt),
+    beforeSpawn: () => crashAt('attempt.beforeSpawn'),
+    afterSpawn: () => crashAt('attempt.spawned'),
+    onStarted(runner) {
+      if (currentAttempt(room, name, attempt)?.state !== 'starting') return;
+      room.recorder.append([{ type: 'attempt.started', data: { session: name, attempt: attempt.number, runner } }]);
+    },
+    onSpoke() {
+      const now = currentAttempt(room, name, attempt);
+      if (now?.state !== 'running' || now.spokeAt !== null) return;
+      room.recorder.append([{ type: 'attempt.spoke', data: { session: name, attempt: attempt.number, mono: room.clock.now().mono } }]);
+    },
+  });
+  await recordAttemptEnd(room, { name, attempt, dir, end });
+}
+
+const currentAttempt = (room: Room, name: SessionName, attempt: Attempt): Attempt | undefined =>
+  sessionOf(room, name)?.attempts.find(({ nonce }) => nonce === attempt.nonce);
+
+async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): Promise<{ spec: ProgramSpec; environment: Record<string, string> } | string> {
+  const session = sessionOf(room, name);
+  if (!session) return 'the session is not there';
+  const folder = folderOf(room, name);
+  const review = name.kind === 'review';
+  const adapter = adapterOf(room, session);
+  const agent = room.contract.agents[agentOf(session)];
+  const ownHome = room.contract.isolation.ownHome;
+  const home = ownHome ? folder.home : (room.env['HOME'] ?? folder.home);
+  const promptFile = join(folder.shown, 'prompt.md');
+  await freshFolders(room, folder, ownHome);
+  const context: SessionContext = {
+    role: review ? 'review' : 'explore',
+    agent,
+    workspace: room.workspace,
+    cwd: review ? folder.scratch : room.workspace,
+    home,
+    tmp: folder.tmp,
+    folder: folder.path,
+    prompt: await readFile(promptFile, 'utf8'),
+    promptFile,
+    option: 'number' in session ? session.number : 0,
+    attempt: attempt.number,
+    outerEnvironment: { ...room.env, HMA_DEMO_AGENTS: room.env['HMA_DEMO_AGENTS'] ?? join(room.runtime.sample, 'agents') },
+  };
+  const launch = await adapter.prepare(context);
+  if (!launch.ok) return launch.refusal.detail;
+  const { argv, stdin, readable, writable } = launch.value;
+  const environment = sessionEnvironment({
+    context,
+    launch: launch.value,
+    named: room.contract.environment,
+    token: folder.readToken(),
+    socket: room.agentSocket,
+    shimFolder: room.runtime.shims,
+    run: room.recorder.state.run,
+  });
+  const spec: ProgramSpec = {
+    nonce: attempt.nonce,
+    kind: review ? 'review' : 'attempt',
+    argv,
+    cwd: context.cwd,
+    graceMs: adapter.graceMs,
+    outputBytes: room.contract.limits.outputBytes,
+    ...(stdin === undefined ? {} : { stdin }),
+    confinement: {
+      tier: room.isolation.tier,
+      nested: room.isolation.nested,
+      ...(room.isolation.sessionUid === undefined ? {} : { uid: room.isolation.sessionUid }),
+      writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...writable],
+      readable: [room.workspace, room.runtime.folder, folder.shown, socketFolder(room.agentSocket), ...readable],
+      hidden: room.hidden,
+      home,
+      tmp: folder.tmp,
+      network: room.contract.isolation.network,
+    },
+  };
+  return { spec, environment };
+}
+
+const socketFolder = (socket: string): string => join(socket, '..');
+
+/** A fresh context by construction (invariant 4): HOME and TMPDIR of an earlier attempt are gone before the next one starts. */
+async function freshFolders(room: Room, folder: SessionFolder, ownHome: boolean): Promise<void> {
+  for (const path of ownHome ? [folder.home, folder.tmp] : [folder.tmp]) {
+    if (existsSync(path)) await removeFolder(path);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+  if (room.isolation.sessionUid !== undefined && existsSync(folder.scratch)) await chown(folder.scratch, room.isolation.sessionUid, room.isolation.sessionUid);
+  await chmod(folder.shown, 0o755);
+}
+
+async function recordAttemptEnd(room: Room, done: { name: SessionName; attempt: Attempt; dir: string; end: ProgramEnd }): Promise<void> {
+  const { name, attempt, dir, end } = done;
+  const session = sessionOf(room, name);
+  const now = currentAttempt(room, name, attempt);
+  if (!session || !now || now.state === 'ended') return;
+  const exit = exitOf(end);
+  const endedItself = end.kind === 'ended' && end.report.cause === 'exit' && isOwnEnd(session, now, end.report.mono);
+  const failure = failureOf(room, { session, attempt: now, dir, end, endedItself });
+  const option = 'number' in session ? session : null;
+  room.recorder.append([decideAttemptEnd(room.recorder.state, { session: name, attempt: now, option, exit, endedItself, failure }, room.recorder.given())]);
+}
+
+function exitOf(end: ProgramEnd): AttemptExit | null {
+  if (end.kind !== 'ended') return null;
+  const { code, signal, cause, mono, boot } = end.report;
+  return { code, signal, cause, mono, boot };
+}
+
+/** An end is the agent's own iff its exit stamp precedes the intent to end it, which was on disk before any signal. */
+function isOwnEnd(session: Session, attempt: Attempt, exitMono: number): boolean {
+  if (attempt.state === 'running' && attempt.ending !== null) return false;
+  return session.endingMono === null || exitMono < session.endingMono;
+}
+
+function failureOf(room: Room, done: { session: Session; attempt: Attempt; dir: string; end: ProgramEnd; endedItself: boolean }): Failure | null {
+  const { session, attempt, dir, end } = done;
+  if (attempt.state === 'running' && attempt.ending === 'stall') return { reason: 'stall', detail: `no output, CPU or GPU use for ${Math.round(room.contract.stallMs / 60_000)} min` };
+  if (session.state !== 'open') return null; // we ended it
+  switch (end.kind) {
+    case 'not_started':
+      return { reason: 'not_started', detail: end.detail };
+    case 'lost':
+      return { reason: 'runner_lost', detail: 'its runner vanished (killed, or the machine restarted)' };
+    case 'ended': {
+      if (end.report.outOfMemory) return { reason: 'out_of_memory', detail: 'the kernel ended it because memory ran out' };
+      const length = outputLength(dir);
+      const { bytes } = readOutput(dir, Math.max(0, length - 65_536), 65_536);
+      return adapterOf(room, session).classify({ exit: end.report, outputTail: bytes });
+    }
+  }
+}
+
+/** The process tree of a session's current attempt; null when nothing was started. */
+export function treeOf(room: Room, name: SessionName): ProcessTree | null {
+  const session = sessionOf(room, name);
+  const attempt = session && latestAttempt(session);
+  if (!attempt) return null;
+  return treeOfRunner({ dir: folderOf(room, name).attempt(attempt.number), nonce: attempt.nonce, tier: room.isolation.tier });
+}
+
+/** Freezes or thaws a running session's whole tree; idempotent. */
+export async function setFrozen(room: Room, name: SessionName, frozen: boolean): Promise<void> {
+  const tree = treeOf(room, name);
+  if (tree) await (frozen ? freezeTree(tree) : thawTree(tree));
+}
+
+/** Writes the intent to end a session, with what lives of it, before anything is signalled. */
+export function intendEnd(room: Room, end: { name: { kind: 'option'; number: number }; reason: Closure } | { name: { kind: 'review' }; reason: NonNullable<Review['endReason']> }): void {
+  const tree = treeOf(room, end.name);
+  const descendants = tree ? membersOf(tree).map((one) => ({ pid: one.pid, start: one.start, command: describeProcess(one).command })) : [];
+  if (end.name.kind === 'option') {
+    room.recorder.append([{ type: 'option.ending', data: { option: end.name.number, reason: end.reason as Closure, descendants } }]);
+  } else {
+    room.recorder.append([{ type: 'review.ending', data: { reason: end.reason as NonNullable<Review['endReason']>, descendants } }]);
+  }
+}
+
+/** Ends everything that a session started: politely, then by force. Returns what was ended and what survives. */
+export async function endSessionTree(room: Room, name: SessionName): Promise<{ ended: EndedProcess[]; survivors: EndedProcess[]; ms: number }> {
+  const session = sessionOf(room, name);
+  const began = performance.now();
+  const ended: EndedProcess[] = [];
+  const survivors: EndedProcess[] = [];
+  for (const attempt of session?.attempts ?? []) {
+    if (attempt !== session?.attempts.at(-1) && attempt.state === 'ended' && attempt.exit !== null) continue;
+    crashAt('session.beforeSignal');
+    const tree = await endRunner({
+      dir: folderOf(room, name).attempt(attempt.number),
+      nonce: attempt.nonce,
+      tier: room.isolation.tier,
+      graceMs: session ? adapterOf(room, session).graceMs : 0,
+    });
+    crashAt('session.signalled');
+    ended.push(...tree.ended);
+    survivors.push(...tree.survivors);
+  }
+  return { ended, survivors, ms: Math.round(performance.now() - began) };
+}
+
+/** Cleans the machine after an option: its HOME and TMPDIR, and protected files that it changed are put back. */
+export async function cleanAfterOption(room: Room, number: number): Promise<void> {
+  const folder = folderOf(room, { kind: 'option', number });
+  for (const path of [folder.home, folder.tmp]) if (existsSync(path)) await removeFolder(path);
+  const changes = await checkProtected(room.workspace, room.protectedFiles);
+  const { restored, failed } = await restoreProtected(
+    room.workspace,
+    room.protectedFiles,
+    changes.map(({ path }) => path),
+  );
+  for (const { detail } of failed) room.recorder.append([{ type: 'run.noticed', data: { level: 'warning', code: 'protected_not_restored', text: detail } }]);
+  crashAt('session.cleaned');
+  room.recorder.append([{ type: 'option.clean', data: { option: number, restored } }]);
+}
+
+/** Closes an option in the books, with the workspace's text as it is at the boundary. */
+export async function closeOption(room: Room, number: number): Promise<void> {
+  const option = room.recorder.state.options[number - 1];
+  if (!option) return;
+  const captured = await room.snapshots.capture({ root: room.workspace, include: ['.'], exclude: ['.hma'], kind: 'workspace', ref: `workspace/option-${number}` });
+  if (!captured.ok) room.log(`no workspace snapshot after option ${number}: ${captured.refusal.reason} ${captured.refusal.detail}`);
+  const workspaceSnapshot = captured.ok ? captured.value.id : null;
+  const last = latestAttempt(option);
+  const endedItself = last?.state === 'ended' && last.endedItself;
+  room.recorder.append([{ type: 'option.closed', data: { option: number, closure: closureOf(room.recorder.state, option), endedItself, workspaceSnapshot } }]);
+}

@@ -1,0 +1,24 @@
+import type { Given } from '../base/fact.ts';
+import type { Intent } from '../protocol/client.ts';
+import type { RunFact } from './events.ts';
+import type { RunState } from './model.ts';
+
+/** Decides a change of the budgets. What is spent already can't be taken back, and the review must fit. */
+export function decideBudget(
+  state: RunState,
+  wish: Extract<Intent, { kind: 'budget' }>,
+  given: Given,
+): { readonly facts: readonly RunFact[] } | { readonly reason: string; readonly text: string } {
+  const no = (reason: string, text: string) => ({ reason, text });
+  const { kind: _kind, by, ...changes } = wish;
+  const budgets = { ...state.budgets, ...changes };
+  if (state.phase !== 'exploring' || state.explorationEnding) {
+    const onlyEnd = wish.experiments === undefined && wish.reviewMs === undefined;
+    if (state.phase !== 'reviewing' || !onlyEnd) return no('exploration_over', 'exploration is over: only the end of the review (total, until) can still be moved');
+  }
+  if (budgets.reviewMs >= budgets.totalMs) return no('review_too_long', 'the review must be shorter than the whole run');
+  if (budgets.totalMs < given.active) return no('time_spent', `${Math.round(given.active / 1000)} s are spent already: the total can't be less`);
+  if (budgets.until !== null && budgets.until <= given.wall) return no('until_past', 'the end must lie in the future');
+  if (budgets.experiments !== null && budgets.experiments < state.archive.length) return no('experiments_spent', `${state.archive.length} experiments are accepted already: the budget can't be less`);
+  return { facts: [{ type: 'budget.changed', data: { budgets, by } }] };
+}
