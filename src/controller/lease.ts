@@ -166,14 +166,29 @@ function prepareFolder(workspace: string): string[] {
   const made: string[] = [];
   if (!statSync(workspace).isDirectory()) throw Object.assign(new Error(`${workspace} is no folder`), { code: 'ENOTDIR' });
   const folder = workspaceFolder(workspace);
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(folder);
-  if (mkdirSync(folder, { recursive: true, mode: 0o755 }) !== undefined) made.push(folder);
+  let found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) {
+    rmSync(folder);
+    found = undefined;
+  }
+  if (!found?.isDirectory() && makeFolder(folder)) made.push(folder);
   const ignore = join(folder, '.gitignore');
   if (!sameText(ignore, '*\n')) {
     writeFileAtomic(ignore, '*\n', 0o644);
     made.push(ignore);
   }
   return made;
+}
+
+/** False when another one was faster. Not recursive: on a read-only file system Node would then say ENOENT. */
+function makeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o755 });
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && lstatSync(path).isDirectory()) return false;
+    throw error;
+  }
 }
 
 function sameText(path: string, text: string): boolean {
