@@ -20,7 +20,8 @@ async function listen(path: string, mode: number, serve: (connection: MessageCon
     socket.on('error', () => socket.destroy());
     const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
     connection.onError(() => socket.destroy());
-    connection.onClose(() => connection.dispose());
+    // A disposed connection drops what it has read but not yet handled: a session says "seen" and closes at once.
+    connection.onClose(() => setTimeout(() => connection.dispose(), 1000).unref());
     serve(connection);
     connection.listen();
   });
