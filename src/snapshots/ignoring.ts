@@ -3,6 +3,7 @@ import { joinBytes, pathBytes, pathText } from './bytePaths.ts';
 import { Refusal } from './refusals.ts';
 import { feed, stream, type Repository, type Streaming } from './repository.ts';
 
+/** How long git may be silent. */
 const ANSWER_MILLISECONDS = 30_000;
 const FIELDS = 4;
 
@@ -14,18 +15,15 @@ export class GitIgnore {
   readonly #git: Streaming;
   /** Folders whose .gitignore is no regular file: git would wait for ever at a FIFO. They and all below are taken as not ignored. */
   readonly #strange: string[] = [];
-  #answer = Buffer.alloc(0);
-  #waiting: { readonly fields: number; readonly settle: (error?: Error) => void } | undefined;
+  #answer: Buffer[] = [];
+  #waiting: { fields: number; readonly settle: (error?: Error) => void; readonly deadline: NodeJS.Timeout } | undefined;
 
   constructor(repository: Repository, root: string) {
     this.#git = stream(repository, ['check-ignore', '--no-index', '--stdin', '-z', '--verbose', '--non-matching'], {
       cwd: root,
       env: { GIT_WORK_TREE: root },
     });
-    this.#git.child.stdout.on('data', (chunk: Buffer) => {
-      this.#answer = Buffer.concat([this.#answer, chunk]);
-      this.#check();
-    });
+    this.#git.child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#git.ended.then(
       () => this.#waiting?.settle(new Error('git check-ignore ended early')),
       (error: Error) => this.#waiting?.settle(error),
@@ -65,27 +63,29 @@ export class GitIgnore {
         if (error) fail(error);
         else resolve();
       };
-      this.#waiting = { fields, settle };
+      this.#waiting = { fields, settle, deadline };
       if (this.#git.child.exitCode !== null || this.#git.child.signalCode !== null) settle(new Error('git check-ignore has ended'));
     });
   }
 
-  #check(): void {
+  /** git flushes after each name, so chunks are small and many: each is looked at once. */
+  #receive(chunk: Buffer): void {
+    this.#answer.push(chunk);
     if (this.#waiting === undefined) return;
-    let fields = 0;
-    for (let at = this.#answer.indexOf(0); at >= 0; at = this.#answer.indexOf(0, at + 1)) fields++;
-    if (fields >= this.#waiting.fields) this.#waiting.settle();
+    this.#waiting.deadline.refresh();
+    for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) this.#waiting.fields--;
+    if (this.#waiting.fields <= 0) this.#waiting.settle();
   }
 
   /** Reads (source, line, pattern, path) four times over; a pattern with `!` un-ignores. */
   #ignored(): ReadonlySet<string> {
+    const answer = Buffer.concat(this.#answer.splice(0));
     const fields: Buffer[] = [];
     let start = 0;
-    for (let at = this.#answer.indexOf(0); at >= 0; at = this.#answer.indexOf(0, start)) {
-      fields.push(this.#answer.subarray(start, at));
+    for (let at = answer.indexOf(0); at >= 0; at = answer.indexOf(0, start)) {
+      fields.push(answer.subarray(start, at));
       start = at + 1;
     }
-    this.#answer = Buffer.alloc(0);
     const ignored = new Set<string>();
     for (let at = 0; at + FIELDS <= fields.length; at += FIELDS) {
       const [pattern, path] = [fields[at + 2], fields[at + 3]];

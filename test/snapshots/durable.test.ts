@@ -56,7 +56,7 @@ describe('killed at any point, a capture leaves what a later one can use', () =>
     expect(leftOvers(dir)).toEqual([]);
   });
   test('a git that is killed in the middle is started again', async () => {
-    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`f${at}`, randomBytes(2000)]));
+    const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`f${at}`, randomBytes(2000)]));
     const { taken, store } = await rig(many);
     let killed = 0;
     const strike = setInterval(() => {
@@ -64,7 +64,7 @@ describe('killed at any point, a capture leaves what a later one can use', () =>
     }, 2);
     const { id, files: count } = await taken();
     clearInterval(strike);
-    expect([killed, count, await store.verify(id)]).toEqual([1, 3000, []]);
+    expect([killed, count, await store.verify(id)]).toEqual([1, 1500, []]);
   });
   test.each(snapshotCrashPoints.filter((name) => name.startsWith('snapshot.restore')))('%s: the restore is repeated', async (killAt) => {
     const { workspace, dir, taken, store } = await rig(files);
