@@ -1,0 +1,99 @@
+import type { Candidate } from '../../archive/model.ts';
+import { oneLine } from '../../base/oneLine.ts';
+import { compareScores } from '../../task/quality.ts';
+import type { RunState } from '../../run/model.ts';
+import { fail, paperOf, remark, say, sayJson, sayLines, type Desk } from '../desk.ts';
+import { exitCodes } from '../exitCodes.ts';
+import { allRuns, findRun, findWorkspace, runsOf, stateHomes } from '../lookup.ts';
+import { givenOf, viewRun } from '../readRun.ts';
+import { candidatesPage, statusPage } from '../render/pages.ts';
+import { sayScore } from '../render/numbers.ts';
+import { sayPhase } from '../render/statusLine.ts';
+import { table } from '../render/text.ts';
+import { candidatesOutput, listOutput, statusOutput } from '../schemas.ts';
+import { candidatesReport, runReport, statusReport } from '../statusReport.ts';
+
+/** What every command about one run may be told. */
+export interface RunOptions {
+  readonly run?: string;
+  readonly json?: boolean;
+}
+
+/** `hma status`: where the run stands, from its controller or from its ledger. */
+export async function status(desk: Desk, options: RunOptions): Promise<number> {
+  const json = options.json ?? false;
+  const place = findRun({ ...desk, run: options.run });
+  if (!place.ok) return fail(desk, place.refusal, json);
+  const view = await viewRun(place.value);
+  if (!view.ok) return fail(desk, view.refusal, json);
+  const given = givenOf(desk, view.value);
+  for (const problem of view.value.problems) remark(desk, `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}. What is before it was read; nothing more is written until that is resolved.`);
+  if (json) await sayJson(desk, statusOutput.parse(statusReport(view.value, given)));
+  else await sayLines(desk, statusPage(view.value.state, given, { runFolder: place.value.folder, live: view.value.live, paper: paperOf(desk) }));
+  return exitCodes.ok;
+}
+
+/** `hma list`: the workspace's runs, or all. */
+export async function list(desk: Desk, options: { readonly all?: boolean; readonly json?: boolean }): Promise<number> {
+  const workspace = options.all ? undefined : findWorkspace(desk.cwd);
+  const homes = stateHomes(desk.env, { workspace: workspace ?? findWorkspace(desk.cwd) });
+  const places = workspace === undefined ? allRuns(homes) : runsOf(workspace, homes);
+  const report: Parameters<typeof listOutput.parse>[0] & { runs: ReturnType<typeof runReport>[]; unreadable: { runFolder: string; why: string }[] } = { runs: [], unreadable: [] };
+  const rows: string[][] = [];
+  const { style, columns } = paperOf(desk);
+  for (const place of places) {
+    const view = await viewRun(place);
+    if (!view.ok) {
+      report.unreadable.push({ runFolder: place.folder, why: view.refusal.what });
+      continue;
+    }
+    const entry = runReport(view.value);
+    report.runs.push(entry);
+    const { state, live } = view.value;
+    const standing = live || state.phase === 'finished' ? sayPhase(state) : style.warn('not running');
+    const cells = [style.bold(entry.run), standing, String(entry.options), String(entry.accepted), entry.record === null ? '' : sayScore(entry.record), entry.final ?? '', oneLine(entry.name, 30)];
+    rows.push(workspace === undefined ? [...cells, style.dim(entry.workspace)] : cells);
+  }
+  if (options.json) await sayJson(desk, listOutput.parse(report));
+  else if (rows.length === 0) await say(desk, `No runs ${workspace === undefined ? `in ${homes.join(' or ')}` : `of ${workspace}`} yet. Start one with hma run.\n`);
+  else {
+    const head = ['run', 'stands', 'options', 'accepted', 'record', 'final', 'task', ...(workspace === undefined ? ['workspace'] : [])].map((word) => style.dim(word));
+    await sayLines(desk, table({ rows: [head, ...rows], right: new Set([2, 3, 4]), columns }));
+  }
+  for (const { runFolder, why } of report.unreadable) remark(desk, `hma: ${runFolder}: ${why}`);
+  return exitCodes.ok;
+}
+
+/** The orders that `hma candidates --sort` knows. */
+export const candidateOrders = ['order', 'score', 'grade', 'option'] as const;
+export type CandidateOrder = (typeof candidateOrders)[number];
+
+/** Candidates in an order: of their acceptance, best first by score or grade (ungraded last), or by option. */
+export function sortCandidates(state: Pick<RunState, 'archive' | 'terms'>, order: CandidateOrder): Candidate[] {
+  const { metric } = state.terms;
+  const grade = (candidate: Candidate): number => (candidate.grade?.kind === 'graded' ? candidate.grade.grade : Number.NaN);
+  switch (order) {
+    case 'order':
+      return [...state.archive];
+    case 'score':
+      return state.archive.toSorted((a, b) => compareScores(metric, a.score, b.score) || a.order - b.order);
+    case 'grade':
+      return state.archive.toSorted((a, b) => compareScores(metric, grade(a), grade(b)) || a.order - b.order);
+    case 'option':
+      return state.archive.toSorted((a, b) => a.option - b.option || a.order - b.order);
+  }
+}
+
+/** `hma candidates`. */
+export async function candidates(desk: Desk, options: RunOptions & { readonly sort?: CandidateOrder }): Promise<number> {
+  const json = options.json ?? false;
+  const place = findRun({ ...desk, run: options.run });
+  if (!place.ok) return fail(desk, place.refusal, json);
+  const view = await viewRun(place.value);
+  if (!view.ok) return fail(desk, view.refusal, json);
+  const { state } = view.value;
+  const sorted = sortCandidates(state, options.sort ?? 'order');
+  if (json) await sayJson(desk, candidatesOutput.parse(candidatesReport(state, sorted)));
+  else await sayLines(desk, candidatesPage(state, sorted, paperOf(desk)));
+  return exitCodes.ok;
+}

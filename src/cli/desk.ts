@@ -1,0 +1,63 @@
+import { userInfo } from 'node:os';
+
+import { processClock, type Clock } from '../base/clock.ts';
+import { exitCodes } from './exitCodes.ts';
+import type { Failure } from './failure.ts';
+import type { Paper } from './render/events.ts';
+import { styleFor } from './render/style.ts';
+
+/** Everything a person's command is given: where it runs, what it writes to, who asks. */
+export interface Desk {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+/** The desk of this process. */
+export const processDesk = (): Desk => ({ cwd: process.cwd(), env: process.env, clock: processClock(), stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
+
+/** Whether a person sits there: both ends are a terminal. */
+export const isForPeople = (desk: Desk): boolean => desk.stdin.isTTY && desk.stdout.isTTY;
+
+/** What to draw on: the terminal's width, 100 columns elsewhere (`COLUMNS` overrides). */
+export function paperOf(desk: Desk): Paper {
+  const wanted = Number(desk.env['COLUMNS']);
+  const columns = desk.stdout.isTTY ? desk.stdout.columns : Number.isInteger(wanted) && wanted > 0 ? wanted : 100;
+  return { columns: Math.max(20, columns || 80), style: styleFor(desk.stdout.isTTY, desk.env) };
+}
+
+/** Writes the answer. A reader that has gone (`hma log | head`) is no failure. */
+export function say(desk: Desk, text: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    if (desk.stdout.destroyed || !desk.stdout.writable) return resolve();
+    desk.stdout.write(text, () => resolve());
+  });
+}
+
+/** Writes lines. */
+export const sayLines = (desk: Desk, lines: readonly string[]): Promise<void> => (lines.length === 0 ? Promise.resolve() : say(desk, `${lines.join('\n')}\n`));
+
+/** Writes a value as JSON, indented for people's eyes. */
+export const sayJson = (desk: Desk, value: unknown): Promise<void> => say(desk, `${JSON.stringify(value, null, 2)}\n`);
+
+/** A remark beside the answer, on stderr. */
+export const remark = (desk: Desk, text: string): void => void desk.stderr.write(`${text}\n`);
+
+/** Tells a failure, as words on stderr, with `--json` as an object on stdout too; answers the exit code. */
+export async function fail(desk: Desk, failed: Failure, json: boolean): Promise<number> {
+  if (json) await sayJson(desk, { error: { code: failed.code, what: failed.what, fix: failed.fix } });
+  remark(desk, `hma: ${failed.what}\n     ${failed.fix}`);
+  return exitCodes[failed.exit];
+}
+
+/** The person's name for the record. */
+export function personOf(desk: Desk): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return desk.env['USER'] ?? 'somebody'; // a uid without an entry, as in many containers
+  }
+}

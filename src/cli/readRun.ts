@@ -1,0 +1,52 @@
+import { oneLine } from '../base/oneLine.ts';
+import { ok, refused, type Result } from '../base/result.ts';
+import { readLedger } from '../ledger/readLedger.ts';
+import type { LedgerEvent, LedgerProblem } from '../ledger/port.ts';
+import { activeAt } from '../run/activeClock.ts';
+import { replayRun } from '../run/evolve.ts';
+import type { RunState } from '../run/model.ts';
+import type { Given } from '../base/fact.ts';
+import { attach } from './connection.ts';
+import type { Desk } from './desk.ts';
+import { failure, type Failure } from './failure.ts';
+import type { RunPlace } from './lookup.ts';
+
+/** A run as it stands. */
+export interface RunView {
+  readonly place: RunPlace;
+  readonly state: RunState;
+  /** A controller answered; else the ledger was read. */
+  readonly live: boolean;
+  /** Active runtime at the last event, ms: where a run without a controller stands. */
+  readonly lastActive: number;
+  /** What is wrong with the ledger, where it was read. */
+  readonly problems: readonly LedgerProblem[];
+}
+
+/** Reads a run's ledger without its controller. */
+export function readOffline(place: RunPlace): Result<{ readonly state: RunState; readonly events: readonly LedgerEvent[]; readonly problems: readonly LedgerProblem[] }, Failure> {
+  const { events, problems } = readLedger(place.folder);
+  const state = replayRun(events);
+  if (state) return ok({ state, events, problems: problems.filter((problem) => problem.fatal) });
+  const why = problems.map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`).join('; ') || 'it holds no events';
+  return refused(failure('failed', 'no_ledger', { what: `the ledger in ${place.folder} can't be read: ${oneLine(why, 400)}`, fix: 'A run that has just been started has none for a moment. Else see controller.log in that folder.' }));
+}
+
+/** A run's state, from its controller where one answers, else from its ledger. */
+export async function viewRun(place: RunPlace): Promise<Result<RunView, Failure>> {
+  const connection = await attach(place.folder);
+  if (connection?.state) {
+    const { state } = connection;
+    connection.close();
+    return ok({ place, state, live: true, lastActive: state.clock.active, problems: [] });
+  }
+  connection?.close();
+  const read = readOffline(place);
+  return read.ok ? ok({ place, state: read.value.state, live: false, lastActive: read.value.events.at(-1)?.active ?? 0, problems: read.value.problems }) : read;
+}
+
+/** Time as a run's decisions know it; a run without a controller stands where its ledger ends. */
+export function givenOf(desk: Desk, { state, live, lastActive }: Pick<RunView, 'state' | 'live' | 'lastActive'>): Given {
+  const now = desk.clock.now();
+  return { ...now, active: live ? activeAt(state.clock, now) : lastActive };
+}

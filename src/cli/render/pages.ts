@@ -1,0 +1,206 @@
+import { handoffs, handoffTimes, startOf, type Handoff } from '../../analysis/handoffs.ts';
+import { timeShares, type TimeShares } from '../../analysis/timeShares.ts';
+import type { Candidate } from '../../archive/model.ts';
+import { record, standing } from '../../archive/order.ts';
+import type { Given } from '../../base/fact.ts';
+import { oneLine } from '../../base/oneLine.ts';
+import { finalCandidate, ownSelection } from '../../review/selection.ts';
+import type { RunState } from '../../run/model.ts';
+import { bar, sparkline } from './bars.ts';
+import { bestOf, rule, sayAgent, sayWord, type Paper } from './events.ts';
+import { sayLength, sayScore, sayShare } from './numbers.ts';
+import { statusLine } from './statusLine.ts';
+import { count, fit, pad, table } from './text.ts';
+
+/** Where a run's things lie. */
+export interface Places {
+  readonly runFolder: string;
+  /** Whether a controller looks after the run. */
+  readonly live: boolean;
+}
+
+const label = (name: string, { style }: Paper): string => `  ${style.dim(pad(name, 10))}`;
+
+/** The page at the end of a run: the final candidate and who chose it, the options, times, where everything lies, what to do next. */
+export function summaryPage(state: RunState, places: Places, paper: Paper): string[] {
+  const { style } = paper;
+  const given: Given = { wall: state.finished?.wall ?? 0, mono: 0, boot: '', active: state.finished?.active ?? state.clock.active };
+  const lines = [
+    '',
+    rule(style.bold('result'), paper),
+    ...resultLines(state, paper),
+    '',
+    ...optionsTable(state, paper),
+    '',
+    ...timeLines(state, given, paper),
+    '',
+    `${label('run', paper)}${places.runFolder}`,
+    `${label('workspace', paper)}${state.workspace}`,
+    '',
+    ...nextLines(state, places, paper),
+  ];
+  return lines.map((line) => fit(line, paper.columns));
+}
+
+/** The page of `hma status`. */
+export function statusPage(state: RunState, given: Given, page: Places & { readonly paper: Paper }): string[] {
+  const { paper } = page;
+  const { style } = paper;
+  const pause = state.pause ? [`  ${style.warn(`paused: ${oneLine(state.pause.detail, 400)}`)}  ${style.dim('hma resume')}`] : [];
+  const dead = page.live || state.phase === 'finished' ? [] : [`  ${style.warn('not running: no controller looks after this run; go on with hma resume')}`];
+  const people = state.notices.filter((notice) => notice.level !== 'info').slice(-3).map((notice) => `  ${style.warn(`! ${oneLine(notice.text, 400)}`)}`);
+  const lines = [
+    `${style.bold(oneLine(state.terms.name, 60))}  ${style.dim(`run ${state.run}`)}`,
+    `  ${statusLine(state, given, paper)}`,
+    ...dead,
+    ...pause,
+    ...people,
+    '',
+    ...resultLines(state, paper),
+    '',
+    ...optionsTable(state, paper),
+    ...boundaryTable(state, paper),
+    '',
+    ...timeLines(state, given, paper),
+    `${label('isolation', paper)}${state.isolation.tier}${state.isolation.cannot.length > 0 ? style.dim(` · not protected: ${oneLine(state.isolation.cannot.join('; '), 400)}`) : ''}`,
+    `${label('run', paper)}${page.runFolder}`,
+    `${label('workspace', paper)}${state.workspace}`,
+  ];
+  return lines.map((line) => fit(line, paper.columns));
+}
+
+/** A candidate in a phrase: id, score, author, session, and its grade where there is one. */
+function sayCandidate(state: RunState, candidate: Candidate, { style }: Paper): string {
+  const grade = candidate.grade === null ? '' : candidate.grade.kind === 'graded' ? ` · grade ${style.bold(sayScore(candidate.grade.grade))}` : style.warn(' · no grade');
+  return `${style.bold(pad(candidate.id, 4))} ${pad(sayScore(candidate.score), 9, 'right')}  ${style.dim('by')} ${sayAgent(state, candidate.author, style)} ${style.dim(`in option ${candidate.option}`)}${grade}`;
+}
+
+function resultLines(state: RunState, paper: Paper): string[] {
+  const { style } = paper;
+  const { metric } = state.terms;
+  const final = finalCandidate({ ...state.terms, ...state });
+  const of = (id: string | undefined): Candidate | undefined => state.archive.find((candidate) => candidate.id === id);
+  const chosen = of(final?.candidate);
+  if (!final || !chosen) return [`  ${style.dim('no candidate yet')}`];
+  const best = record(state.archive, metric);
+  const last = standing(state.archive);
+  const decided = state.selections.length > 0;
+  const who = final.by === 'person' ? 'selected by a person' : final.by === 'reviewer' ? `selected by the reviewer ${state.review ? sayAgent(state, state.review.reviewer, style) : ''}` : decided ? 'selected by fallback' : 'would be selected now';
+  const own = ownSelection(state.selections);
+  const aside = final.by === 'person' && own?.candidate && own.candidate !== final.candidate ? [`${label('', paper)}${style.dim(`the run's own selection was ${own.candidate}, by ${own.by}`)}`] : [];
+  return [
+    `${label(decided ? 'final' : 'so far', paper)}${sayCandidate(state, chosen, paper)}`,
+    `${label('', paper)}${who}: ${oneLine(final.reason, 300)}`,
+    ...aside,
+    ...(best ? [`${label('record', paper)}${sayCandidate(state, best, paper)}`] : []),
+    ...(last ? [`${label('standing', paper)}${sayCandidate(state, last, paper)}`] : []),
+    ...(state.review?.outcome ? [`${label('review', paper)}${state.review.outcome}`] : []),
+    `${label('scores', paper)}${sparkline(metric, state.archive.map((candidate) => candidate.score), Math.max(8, paper.columns - 40))}  ${style.dim(count(state.archive.length, 'candidate'))}`,
+  ];
+}
+
+function optionsTable(state: RunState, { style, columns }: Paper): string[] {
+  if (state.options.length === 0) return [];
+  const into = new Map(handoffs(state).map((row) => [row.to, row]));
+  const rows = state.options.map((option) => {
+    const best = bestOf(state, option);
+    const handoff = into.get(option.number)?.ms;
+    const end = option.endingAt ?? state.clock.active;
+    const rejected = state.experiments.filter((one) => one.option === option.number && one.state === 'rejected').length;
+    return [
+      String(option.number),
+      sayAgent(state, option.agent, style),
+      option.closure === null ? '…' : sayWord(option.closure),
+      String(option.accepted.length),
+      String(rejected),
+      best === undefined ? '—' : sayScore(best),
+      sayLength(Math.max(0, end - (option.attempts.map(startOf).find((at) => at !== null) ?? option.openedAt))),
+      handoff === null || handoff === undefined ? '—' : sayLength(handoff),
+    ];
+  });
+  const head = ['#', 'agent', 'ended', 'accepted', 'rejected', 'best', 'time', 'handoff'].map((word) => style.dim(word));
+  return table({ rows: [head, ...rows], right: new Set([0, 3, 4, 5, 6, 7]), columns, indent: '  ' });
+}
+
+/** How each handoff went, stage by stage, from the end of the session before. */
+function boundaryTable(state: RunState, { style, columns }: Paper): string[] {
+  const rows = handoffs(state);
+  if (rows.length === 0) return [];
+  const since = (row: Handoff, at: number | null): string => (at === null ? '—' : sayLength(Math.max(0, at - row.endedAt)));
+  const cells = rows.map((row) => [`${row.from} → ${row.to}`, ...[row.settledAt, row.reapedAt, row.cleanAt, row.spawnedAt, row.spokeAt].map((at) => since(row, at)), String(row.processesEnded)]);
+  const head = ['handoff', 'settled', 'processes gone', 'clean', 'spawned', 'first output', 'ended'].map((word) => style.dim(word));
+  return ['', ...table({ rows: [head, ...cells], right: new Set([1, 2, 3, 4, 5, 6]), columns, indent: '  ' })];
+}
+
+function timeLines(state: RunState, given: Given, paper: Paper): string[] {
+  const { style } = paper;
+  const shares = timeShares(state, given);
+  const times = handoffTimes(handoffs(state));
+  const sayMs = (ms: number | undefined): string => (ms === undefined ? '—' : sayLength(ms));
+  const handoff = times.count === 0 ? [] : [`${label('handoffs', paper)}p50 ${sayMs(times.p50)} · p95 ${sayMs(times.p95)}${style.dim(` over ${times.count}; to the first output p50 ${sayMs(times.firstOutputP50)} · p95 ${sayMs(times.firstOutputP95)}`)}`];
+  return [...shareLines(state, shares, paper), ...handoff];
+}
+
+function shareLines(state: RunState, shares: TimeShares, paper: Paper): string[] {
+  const { style } = paper;
+  const parts: [string, number, (text: string) => string][] = [
+    [state.terms.agents.A.name, shares.sessions.A, (text) => style.agent('A', text)],
+    [state.terms.agents.B.name, shares.sessions.B, (text) => style.agent('B', text)],
+    ['start', shares.start, style.dim],
+    ['between sessions', shares.between, style.dim],
+    ['unused review', shares.unusedReview, style.dim],
+    ['unused exploration', shares.unusedExploration, style.dim],
+    ['ahead', shares.ahead, style.dim],
+  ];
+  const shown = parts.filter(([, ms]) => ms > 0);
+  const names = shown.map(([name, ms]) => `${oneLine(name, 30)} ${sayShare(ms, shares.budget)}`);
+  const paused = shares.paused > 0 ? style.dim(` · paused ${sayLength(shares.paused)} beside it`) : '';
+  return [
+    `${label('time', paper)}${shown.map(([, ms, colour]) => colour(bar(ms / shares.budget, 40))).join('')}`,
+    `${label('', paper)}${style.dim(`of ${sayLength(shares.budget)}: `)}${names.join(style.dim(' · '))}${paused}`,
+  ];
+}
+
+function nextLines(state: RunState, { live }: Places, { style }: Paper): string[] {
+  const finished = state.phase === 'finished';
+  const other = state.archive.find((candidate) => candidate.id !== finalCandidate({ ...state.terms, ...state })?.candidate);
+  const commands: [string, string][] = [
+    ['hma candidates', 'all candidates, with scores and notes'],
+    ...(other ? [[`hma select ${other.id} --reason "…"`, 'choose another one; nothing is overwritten'] as [string, string]] : []),
+    ['hma log --session 1', 'what the first session printed'],
+    ...(finished || live ? [] : [['hma resume', 'go on with the run'] as [string, string]]),
+  ];
+  return commands.map(([command, why]) => `  ${pad(command, 34)} ${style.dim(why)}`);
+}
+
+/** The table of `hma candidates`. `standing`, `record` and `final` are marked. */
+export function candidatesPage(state: RunState, candidates: readonly Candidate[], paper: Paper): string[] {
+  const { style, columns } = paper;
+  if (candidates.length === 0) return ['No candidates yet.'];
+  const marks = marksOf(state);
+  const graded = candidates.some((candidate) => candidate.grade !== null);
+  const rows = candidates.map((candidate) => [
+    style.bold(candidate.id),
+    sayAgent(state, candidate.author, style),
+    String(candidate.option),
+    sayScore(candidate.score),
+    candidate.reported === null ? '' : sayScore(candidate.reported),
+    ...(graded ? [candidate.grade?.kind === 'graded' ? sayScore(candidate.grade.grade) : ''] : []),
+    (marks.get(candidate.id) ?? []).join(', '),
+    style.dim([...candidate.flags.map(sayWord), oneLine(candidate.note ?? '', 120)].filter((part) => part !== '').join('; ')),
+  ]);
+  const head = ['id', 'author', 'option', oneLine(state.terms.metric.name, 20), 'reported', ...(graded ? ['grade'] : []), '', 'note'].map((word) => style.dim(word));
+  return table({ rows: [head, ...rows], right: new Set(graded ? [2, 3, 4, 5] : [2, 3, 4]), columns });
+}
+
+/** What candidates are, by id: `final`, `record`, `standing`. */
+export function marksOf(state: RunState): ReadonlyMap<string, readonly string[]> {
+  const marks = new Map<string, string[]>();
+  const mark = (id: string | undefined, word: string): void => {
+    if (id !== undefined) marks.set(id, [...(marks.get(id) ?? []), word]);
+  };
+  mark(finalCandidate({ ...state.terms, ...state })?.candidate, state.selections.length > 0 ? 'final' : 'so far final');
+  mark(record(state.archive, state.terms.metric)?.id, 'record');
+  mark(standing(state.archive)?.id, 'standing');
+  return marks;
+}

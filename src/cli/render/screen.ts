@@ -1,0 +1,49 @@
+import { fit } from './text.ts';
+
+/** A stream that may be a terminal. */
+export interface ScreenStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/**
+ * A log that grows downwards, with one line below it that changes: on a terminal only. Elsewhere (pipes, files) the changing line
+ * is never written, so that what is left is plain lines.
+ */
+export class Screen {
+  readonly #stream: ScreenStream;
+  #bottom = '';
+  #shown = false;
+
+  constructor(stream: ScreenStream) {
+    this.#stream = stream;
+  }
+
+  /** Adds lines above the bottom one. */
+  print(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    this.#clear();
+    this.#stream.write(`${lines.join('\n')}\n`);
+    this.#draw();
+  }
+
+  /** Replaces the bottom line; an empty text removes it. */
+  setBottom(text: string): void {
+    if (text === this.#bottom) return;
+    this.#clear();
+    this.#bottom = text;
+    this.#draw();
+  }
+
+  #clear(): void {
+    if (this.#shown) this.#stream.write('\r\u001b[K');
+    this.#shown = false;
+  }
+
+  #draw(): void {
+    if (!this.#stream.isTTY || this.#bottom === '') return;
+    this.#stream.write(fit(this.#bottom, Math.max(10, (this.#stream.columns ?? 80) - 1)));
+    this.#shown = true;
+  }
+}

@@ -1,0 +1,166 @@
+import * as z from 'zod';
+
+/*
+ * What `--json` prints, command by command. Stable: fields are added, never renamed. All times are ms; `active` ones are active runtime,
+ * `wall` ones Unix time. docs/json.md is made from these schemas.
+ */
+
+const ms = z.number().describe('milliseconds');
+const wall = z.number().describe('Unix time, ms');
+const score = z.number().describe("in the metric's unit");
+const slot = z.enum(['A', 'B']).describe('which of the two agents');
+const phase = z.enum(['exploring', 'reviewing', 'concluding', 'finished']);
+
+/** Printed on stdout when a command with `--json` fails; its words go to stderr too. */
+export const errorOutput = z.object({ error: z.object({ code: z.string(), what: z.string(), fix: z.string() }) });
+
+/** `hma run --detach --json`. */
+export const startedOutput = z.object({ run: z.string(), runFolder: z.string(), workspace: z.string() });
+
+/** Commands that tell a run something: pause, handoff, review, stop, budget, select. */
+export const intentOutput = z.object({ run: z.string(), done: z.literal(true), seq: z.number().describe('number of the event that carries it out, or did already') });
+
+/** `hma resume --json`; with `--all` one entry per run that was not over. */
+export const resumedOutput = z.object({
+  runs: z.array(z.object({ run: z.string(), runFolder: z.string(), running: z.boolean(), goesOn: z.boolean().describe('false while the run is paused'), problem: z.string().nullable() })),
+});
+
+/** One entry of `hma list --json`. */
+export const runEntry = z.object({
+  run: z.string(),
+  runFolder: z.string(),
+  workspace: z.string(),
+  name: z.string(),
+  openedWall: wall,
+  phase,
+  paused: z.boolean(),
+  live: z.boolean().describe('a controller looks after it'),
+  options: z.number(),
+  accepted: z.number(),
+  record: score.nullable(),
+  final: z.string().nullable().describe('id of the final candidate, as it stands'),
+});
+
+/** `hma list --json`. */
+export const listOutput = z.object({ runs: z.array(runEntry), unreadable: z.array(z.object({ runFolder: z.string(), why: z.string() })) });
+
+/** One candidate. */
+export const candidateEntry = z.object({
+  id: z.string(),
+  order: z.number().describe('place in the archive, from 1'),
+  author: slot,
+  agent: z.string(),
+  option: z.number(),
+  score,
+  reported: score.nullable().describe("what the agent's own validation gave"),
+  grade: z.union([z.object({ kind: z.literal('graded'), grade: score }), z.object({ kind: z.literal('ungraded'), reason: z.string() })]).nullable(),
+  note: z.string().nullable(),
+  flags: z.array(z.string()),
+  acceptedAt: ms.describe('active runtime at its acceptance, ms'),
+  acceptedWall: wall,
+  snapshot: z.string(),
+  contentHash: z.string(),
+  files: z.number(),
+  bytes: z.number(),
+  marks: z.array(z.string()).describe('of: final, so far final, record, standing'),
+});
+
+/** `hma candidates --json`. */
+export const candidatesOutput = z.object({ run: z.string(), metric: z.object({ name: z.string(), direction: z.enum(['maximize', 'minimize']) }), candidates: z.array(candidateEntry) });
+
+const optionEntry = z.object({
+  number: z.number(),
+  agent: slot,
+  state: z.enum(['open', 'ending', 'closed']),
+  closure: z.string().nullable(),
+  endedItself: z.boolean(),
+  attempts: z.number(),
+  accepted: z.array(z.string()),
+  submissions: z.number(),
+  best: score.nullable(),
+  openedAt: ms,
+  endingAt: ms.nullable(),
+  closedAt: ms.nullable(),
+});
+
+const handoffEntry = z.object({
+  from: z.number(),
+  to: z.union([z.number(), z.literal('review')]),
+  endedAt: ms,
+  settledAt: ms.nullable(),
+  reapedAt: ms.nullable(),
+  cleanAt: ms.nullable(),
+  spawnedAt: ms.nullable(),
+  spokeAt: ms.nullable().describe("the successor's first output"),
+  ms: ms.nullable().describe("from the end to the successor's start"),
+  toFirstOutputMs: ms.nullable(),
+  processesEnded: z.number(),
+});
+
+/** `hma status --json`. */
+export const statusOutput = z.object({
+  run: z.string(),
+  runFolder: z.string(),
+  workspace: z.string(),
+  name: z.string(),
+  live: z.boolean(),
+  seq: z.number().describe('last event seen'),
+  phase,
+  pause: z.object({ reason: z.string(), detail: z.string(), by: z.string() }).nullable(),
+  pauseAfter: z.boolean(),
+  active: ms.describe('active runtime so far'),
+  budgets: z.object({ totalMs: ms, reviewMs: ms, experiments: z.number().nullable(), until: wall.nullable() }),
+  leftMs: ms.describe('active time until exploration, or the review, ends'),
+  isolation: z.object({ tier: z.string(), cannot: z.array(z.string()) }),
+  agents: z.object({ A: z.string(), B: z.string() }),
+  experiments: z.object({ accepted: z.number(), rejected: z.number(), pending: z.array(z.string()) }),
+  options: z.array(optionEntry),
+  review: z.object({ reviewer: slot, state: z.string(), outcome: z.string().nullable(), nomination: z.string().nullable() }).nullable(),
+  standing: z.string().nullable(),
+  record: z.string().nullable(),
+  final: z.object({ candidate: z.string(), by: z.enum(['person', 'reviewer', 'fallback']), reason: z.string() }).nullable(),
+  handoffs: z.object({ count: z.number(), p50: ms.nullable(), p95: ms.nullable(), firstOutputP50: ms.nullable(), firstOutputP95: ms.nullable(), rows: z.array(handoffEntry) }),
+  time: z.object({
+    budget: ms,
+    sessions: z.object({ A: ms, B: ms }),
+    start: ms,
+    between: ms,
+    unusedReview: ms,
+    unusedExploration: ms,
+    ahead: ms,
+    paused: ms.describe('wall time beside the budget'),
+  }),
+  notices: z.array(z.object({ seq: z.number(), wall, level: z.enum(['info', 'warning', 'person']), code: z.string(), text: z.string() })),
+  problems: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string(), detail: z.string() })).describe('of the ledger, where it was read'),
+});
+
+/** One line of `hma run --json`, `hma watch --json`, `hma log --events --json`: an event as it is in the ledger. */
+export const eventLine = z.object({
+  seq: z.number().describe('from 1 without gaps'),
+  v: z.number().describe("version of this type's data"),
+  wall,
+  mono: ms.describe('CLOCK_MONOTONIC of the boot, ms'),
+  active: ms.describe('active runtime, ms'),
+  type: z.string(),
+  data: z.unknown(),
+});
+
+/** `hma log --session N --json`. */
+export const sessionLogOutput = z.object({
+  run: z.string(),
+  session: z.union([z.number(), z.literal('review')]),
+  attempts: z.array(z.object({ attempt: z.number(), folder: z.string(), outputBytes: z.number(), prompt: z.string().describe('path of the prompt') })),
+});
+
+/** Every output by the command that prints it, for the documentation. */
+export const outputs: readonly { readonly command: string; readonly lines?: true; readonly schema: z.ZodType }[] = [
+  { command: 'hma run --json · hma watch --json · hma log --json · hma log --events --json', lines: true, schema: eventLine },
+  { command: 'hma run --detach --json', schema: startedOutput },
+  { command: 'hma status --json', schema: statusOutput },
+  { command: 'hma list --json', schema: listOutput },
+  { command: 'hma pause | handoff | review | stop | budget | select --json', schema: intentOutput },
+  { command: 'hma resume --json', schema: resumedOutput },
+  { command: 'hma candidates --json', schema: candidatesOutput },
+  { command: 'hma log --session N --json', schema: sessionLogOutput },
+  { command: 'any command that fails, with --json', schema: errorOutput },
+];

@@ -1,0 +1,87 @@
+import type * as z from 'zod';
+
+import { handoffs, handoffTimes } from '../analysis/handoffs.ts';
+import { timeShares } from '../analysis/timeShares.ts';
+import { record, standing } from '../archive/order.ts';
+import type { Given } from '../base/fact.ts';
+import { isUndecided } from '../experiments/model.ts';
+import { finalCandidate } from '../review/selection.ts';
+import { explorationEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
+import type { RunView } from './readRun.ts';
+import { bestOf } from './render/events.ts';
+import type { candidatesOutput, runEntry, statusOutput } from './schemas.ts';
+import { marksOf } from './render/pages.ts';
+import type { Candidate } from '../archive/model.ts';
+import type { RunState } from '../run/model.ts';
+
+/** What `hma status --json` prints; hashes of tokens and process ids stay inside. */
+export function statusReport(view: RunView, given: Given): z.input<typeof statusOutput> {
+  const { state, place, live } = view;
+  const { terms } = state;
+  const times = handoffTimes(handoffs(state));
+  const until = state.phase === 'exploring' ? explorationEndsAt(state, given) : state.phase === 'reviewing' ? reviewWindowEndsAt(state, given) : given.active;
+  return {
+    run: state.run,
+    runFolder: place.folder,
+    workspace: state.workspace,
+    name: terms.name,
+    live,
+    seq: state.seq,
+    phase: state.phase,
+    pause: state.pause && { reason: state.pause.reason, detail: state.pause.detail, by: state.pause.by },
+    pauseAfter: state.pauseAfter,
+    active: given.active,
+    budgets: state.budgets,
+    leftMs: Math.max(0, until - given.active),
+    isolation: { tier: state.isolation.tier, cannot: [...state.isolation.cannot] },
+    agents: { A: terms.agents.A.name, B: terms.agents.B.name },
+    experiments: {
+      accepted: state.archive.length,
+      rejected: state.experiments.filter((one) => one.state === 'rejected').length,
+      pending: state.experiments.filter(isUndecided).map(({ id }) => id),
+    },
+    options: state.options.map((option) => optionReport(state, option)),
+    review: state.review && { reviewer: state.review.reviewer, state: state.review.state, outcome: state.review.outcome, nomination: state.review.nomination?.candidate ?? null },
+    standing: standing(state.archive)?.id ?? null,
+    record: record(state.archive, terms.metric)?.id ?? null,
+    final: finalCandidate({ ...terms, ...state }) ?? null,
+    handoffs: { count: times.count, p50: times.p50 ?? null, p95: times.p95 ?? null, firstOutputP50: times.firstOutputP50 ?? null, firstOutputP95: times.firstOutputP95 ?? null, rows: [...handoffs(state)] },
+    time: timeShares(state, given),
+    notices: [...state.notices],
+    problems: view.problems.map(({ file, line, reason, detail }) => ({ file, line, reason, detail })),
+  };
+}
+
+function optionReport(state: RunState, option: RunState['options'][number]): z.input<typeof statusOutput>['options'][number] {
+  const { number, agent, closure, endedItself, submissions, openedAt, endingAt, closedAt } = option;
+  return { number, agent, state: option.state, closure, endedItself, attempts: option.attempts.length, accepted: [...option.accepted], submissions, best: bestOf(state, option) ?? null, openedAt, endingAt, closedAt };
+}
+
+/** What `hma candidates --json` prints, in the order given. */
+export function candidatesReport(state: RunState, candidates: readonly Candidate[]): z.input<typeof candidatesOutput> {
+  const marks = marksOf(state);
+  const { name, direction } = state.terms.metric;
+  return {
+    run: state.run,
+    metric: { name, direction },
+    candidates: candidates.map((candidate) => ({ ...candidate, agent: state.terms.agents[candidate.author].name, flags: [...candidate.flags], marks: [...(marks.get(candidate.id) ?? [])] })),
+  };
+}
+
+/** One entry of `hma list`. */
+export function runReport({ state, place, live }: RunView): z.input<typeof runEntry> {
+  return {
+    run: state.run,
+    runFolder: place.folder,
+    workspace: state.workspace,
+    name: state.terms.name,
+    openedWall: state.openedWall,
+    phase: state.phase,
+    paused: state.pause !== null,
+    live,
+    options: state.options.length,
+    accepted: state.archive.length,
+    record: record(state.archive, state.terms.metric)?.score ?? null,
+    final: finalCandidate({ ...state.terms, ...state })?.candidate ?? null,
+  };
+}
