@@ -95,6 +95,7 @@ const faultWords: Readonly<Record<string, readonly [what: string, fix: string]>>
   BLOCK_AS_IMPLICIT_KEY: ['a second key stands in the same line', 'Quote a text that contains a colon followed by a space, or begin a new line.'],
   MULTILINE_IMPLICIT_KEY: ['a key must lie in one line; perhaps the colon after it is missing', 'Write `key: value`, with a space after the colon.'],
   BAD_INDENT: ['the indentation does not fit the lines above', 'Indent keys of one mapping alike, with spaces, and close brackets and quotes above.'],
+  RESOURCE_EXHAUSTION: ['the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.'],
   TAG_RESOLVE_FAILED: ['this YAML tag is not known', 'Remove the tag (the word with !), or quote a text that begins with !.'],
 };
 

@@ -6,15 +6,18 @@ import { nearest } from './nearest.ts';
 
 type Issue = z.core.$ZodIssue;
 
+/** Nobody reads more at once, and a hostile file must not cost minutes. */
+const mostProblems = 100;
+
 /** Turns what zod found into problems with words: unknown keys with the nearest known one, missing keys, wrong values. */
 export function sayIssues(issues: readonly Issue[], schema: z.ZodType, value: unknown): Problem[] {
   const said = new Map<string, Problem>();
-  for (const problem of issues.flatMap((issue) => sayIssue(issue, [], { schema, value }))) {
+  for (const problem of issues.slice(0, mostProblems).flatMap((issue) => sayIssue(issue, [], { schema, value }))) {
     // one value may break several rules that have the same words
     const key = JSON.stringify([problem.path, problem.what]);
     if (!said.has(key)) said.set(key, problem);
   }
-  return [...said.values()];
+  return [...said.values()].slice(0, mostProblems);
 }
 
 /** Whether an issue of a union's branch lies inside the value: then the value has the branch's kind, and the branch is what was meant. */
@@ -36,7 +39,7 @@ interface Whole {
 
 function sayIssue(issue: Issue, base: KeyPath, whole: Whole): Problem[] {
   const path = [...base, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, whole.schema));
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostProblems).map((key) => unknownKey(key, path, whole.schema));
   if (issue.code === 'invalid_union') {
     const fitting = issue.errors.find((errors) => errors.every(isInside));
     if (fitting) return fitting.flatMap((inner) => sayIssue(inner, path, whole));

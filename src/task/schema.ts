@@ -103,7 +103,7 @@ const budgets = mapping(
   'a mapping',
 );
 
-const lateObject = mapping({ rule: word(['finished', 'submitted']), grace: wait.optional().describe('How long after the deadline a verdict may come. It lies inside the review’s reserve. Default: a third of it.') }, 'finished, submitted or a mapping');
+const lateObject = mapping({ rule: word(['finished', 'submitted']).describe('What must come before the deadline: the verdict, or the submission.'), grace: wait.optional().describe('How long after the deadline a verdict may come. It lies inside the review’s reserve. Default: a third of it.') }, 'finished, submitted or a mapping');
 
 const failures = mapping(
   {
@@ -162,7 +162,7 @@ export const contractSource = mapping(
     stall: duration.default('30m').describe('A session without output, CPU or GPU use for this long has stalled. Default 30m.'),
     stopAfterBarren: countOrNone.default('none').describe('Options in a row without an accepted experiment after which the review begins. Default none.'),
     notify: z
-      .union([z.string(notifySays).min(1, notifySays), z.array(z.string(notifySays), notifySays).min(1, notifySays), mapping({ command }, 'a command, a URL or none'), mapping({ url: text('a URL', 'Write https://…') }, 'a command, a URL or none')], notifySays)
+      .union([z.string(notifySays).min(1, notifySays), z.array(z.string(notifySays), notifySays).min(1, notifySays), mapping({ command: command.describe('The program that is called, with the JSON on its standard input.') }, 'a command, a URL or none'), mapping({ url: text('a URL', 'Write https://…').describe('The http(s) URL that the JSON is posted to.') }, 'a command, a URL or none')], notifySays)
       .default('none')
       .describe('Called with JSON when the run pauses, needs a person, is ready for review or has finished: a command as a list, an http(s) URL, or none. Default none.'),
     limits: limits.prefault({}).describe('Bounds of candidates, output and disk.'),
