@@ -229,14 +229,14 @@ describe('a person takes over', () => {
     expect(await old.ask({ do: 'confirm' })).toBe(false);
   });
 
-  test('the word counts against the owner that was there, not against one who won meanwhile', async () => {
+  test('of eight that take over at once one is the owner in the end', async () => {
     const processes = await Promise.all(Array.from({ length: 8 }, () => startOwner()));
     for (let round = 0; round < 5; round += 1) {
       const place = freshPlace();
       await held(place);
       const at = Date.now() + 60;
       const answers = await Promise.all(processes.map((one) => one.ask(order(place, { takeOver: true, at }))));
-      // a slow one may look for the first time after another has won, and then a person's word does count against that one
+      // one that looks for the first time after another has won was told to take over from that one
       const confirmed = await Promise.all(processes.map((one) => one.ask({ do: 'confirm' })));
       const owners = confirmed.flatMap((mine, n) => (mine === true && 'fence' in (answers[n] as object) ? [n] : []));
       expect(owners).toHaveLength(1);
