@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, readdirSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, readdirSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { readJson, readSpec, runnerFile, writeAtomically } from './runnerFiles.ts';
@@ -111,18 +111,30 @@ export class OutputLog {
     const marker = dropped > 0 ? Buffer.from(`\n[hma: ${dropped} bytes of output dropped here]\n`) : Buffer.alloc(0);
     const end: OutputEnd = { total: this.#total, droppedFrom: keepFrom - dropped, droppedTo: keepFrom, markerBytes: marker.length, lost: this.#lost };
     if (this.#segments.length === 0) {
-      writeAtomically(join(this.#folder, runnerFile.outputEnd), JSON.stringify(end));
+      this.#seal(end);
       return end;
     }
     this.#file = openSync(join(this.#folder, runnerFile.output), 'a', 0o600);
+    const headBytes = fstatSync(this.#file).size;
     const lostBefore = this.#lost;
     this.#write(marker);
     for (const segment of this.#segments) this.#write(readFileSync(segment.path).subarray(Math.max(0, keepFrom - segment.from)));
+    const whole = this.#lost === lostBefore && this.#seal(end);
+    // on a full disk the segments stay as they are, and are read as they were while the program ran
+    if (whole) for (const segment of this.#segments) unlinkSync(segment.path);
+    else ftruncateSync(this.#file, headBytes);
     closeSync(this.#file);
-    writeAtomically(join(this.#folder, runnerFile.outputEnd), JSON.stringify(end));
-    // on a full disk the segments stay as they are: the only copy
-    if (this.#lost === lostBefore) for (const segment of this.#segments) unlinkSync(segment.path);
     return end;
+  }
+
+  /** Writes `output.json`; false when the disk has no room even for that. */
+  #seal(end: OutputEnd): boolean {
+    try {
+      writeAtomically(join(this.#folder, runnerFile.outputEnd), JSON.stringify(end));
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -141,15 +153,17 @@ export interface OutputPiece {
 export function readOutput(folder: string, from: number, most = 256 * 1024): OutputPiece {
   const end = readJson<OutputEnd>(join(folder, runnerFile.outputEnd));
   const stretches = end ? finished(folder, end) : growing(folder);
+  // on a full disk there may be an end report and no `output.json`
+  const length = end?.total ?? (existsSync(join(folder, runnerFile.exit)) ? (stretches.at(-1)?.to ?? 0) : Infinity);
   for (const one of stretches) {
     if (from >= one.to) continue;
     const start = Math.max(from, one.from);
     const bytes = readPiece(one.path, start - one.from + one.skip, Math.min(most, one.to - start));
     if (bytes.length === 0) continue;
     const next = start + bytes.length;
-    return { bytes, from: start, next, ended: end !== undefined && next >= end.total };
+    return { bytes, from: start, next, ended: next >= length };
   }
-  return { bytes: Buffer.alloc(0), from, next: from, ended: end !== undefined };
+  return { bytes: Buffer.alloc(0), from, next: from, ended: from >= length };
 }
 
 /** Bytes of output so far, from the files alone. */
