@@ -172,7 +172,8 @@ class SnapshotStore implements Snapshots {
     if (entry === undefined) throw new Error(`Snapshot ${id} has no file ${path}.`);
     if (entry.large) return createReadStream(this.#large.pathOf(entry.sha256));
     const content = await this.#object(entry.blob);
-    if (content === undefined) throw new Error(`The stored content of ${path} in snapshot ${id} is gone or damaged. Verify the snapshot.`);
+    if (content === undefined || hash('sha256', content, 'hex') !== entry.sha256)
+      throw new Error(`The stored content of ${path} in snapshot ${id} is gone or damaged. Verify the snapshot.`);
     return Readable.from(content.length === 0 ? [] : [content]);
   }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, closeSync, constants, openSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync, statSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { openAbsolute, openFile, openFolder } from '../../src/snapshots/folders.ts';
 import { open, rig, write } from './folders.ts';
 
 afterEach(() => {
@@ -31,6 +32,30 @@ describe('files that change while they are read', () => {
     const result = await pending;
     if (!result.ok) throw new Error(result.refusal.detail);
     expect([await store.read(result.value.id, 'first'), await store.read(result.value.id, 'z last')].map(String)).toEqual(['new', 'new']);
+  });
+  test('a file that appears while others are read belongs to it', async () => {
+    let appeared = false;
+    const { workspace, taken, store } = await rig(
+      { 'a.txt': 'a', 'model.pt': Buffer.alloc(9e6, 'm') },
+      {
+        crashPoint: (name) => {
+          if (name !== 'snapshot.large' || appeared) return;
+          appeared = true;
+          write(workspace, { 'b.txt': 'appeared' });
+        },
+      },
+    );
+    const { id } = await taken();
+    expect((await store.entries(id)).map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'model.pt']);
+  });
+  test('a folder is never opened through a link, nor is a file', async () => {
+    const { base, workspace } = await rig({ 'd/f': 'x' });
+    write(base, { 'work space/link': { link: 'd' }, 'work space/file link': { link: 'd/f' } });
+    const root = openAbsolute(workspace);
+    expect(() => openFolder(root, Buffer.from('link'))).toThrow(/ENOTDIR|ELOOP/);
+    expect(() => openFile(root, Buffer.from('file link'))).toThrow('ELOOP');
+    expect(() => openAbsolute(join(workspace, 'link'))).toThrow(/ENOTDIR|ELOOP/);
+    root.close();
   });
   test('a folder that is swapped for a link again and again never leads outside', async () => {
     const { workspace, capture, store, base } = await rig({ 'd/secret': 'inside', 'other/x': 'y' });

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contentsOf, newFolder, open, rig, write } from './folders.ts';
@@ -201,6 +202,24 @@ describe('verify and damage', () => {
     expect(await store.restore(id, join(newFolder(), 'r'), { only: ['text.txt', 'other'] })).toMatchObject({ ok: true });
     rmSync(large);
     expect(await store.verify(id)).toMatchObject([{ path: 'model.pt', detail: expect.stringContaining('gone') as string }]);
+  });
+  test('another content in the place of the right one, sound in itself, is noticed', async () => {
+    const { dir, taken, store } = await rig({ 'text.txt': 'right' });
+    const { id } = await taken();
+    const repo = join(dir, 'repo.git');
+    const pack = join(repo, 'objects/pack', readdirSync(join(repo, 'objects/pack')).find((name) => name.endsWith('.pack')) ?? '');
+    const bytes = readFileSync(pack);
+    rmSync(pack);
+    rmSync(pack.replace(/pack$/, 'idx'));
+    const env = { PATH: process.env['PATH'] ?? '', HOME: newFolder(), GIT_DIR: repo };
+    execFileSync('git', ['unpack-objects', '-q'], { env, input: bytes });
+    const blob = execFileSync('git', ['rev-parse', `${id}:files/text.txt`], { env, encoding: 'utf8' }).trim();
+    const loose = join(repo, 'objects', blob.slice(0, 2), blob.slice(2));
+    rmSync(loose);
+    writeFileSync(loose, deflateSync('blob 5\0wrong'));
+    expect(await store.verify(id)).toMatchObject([{ path: 'text.txt' }]);
+    expect(await store.restore(id, join(newFolder(), 'r'))).toMatchObject({ ok: false, refusal: { reason: 'damaged', path: 'text.txt' } });
+    await expect(store.read(id, 'text.txt')).rejects.toThrow('damaged');
   });
   test('a flipped byte anywhere in the pack never passes unseen', async () => {
     const { dir, taken } = await rig({ 'text.txt': 'hello '.repeat(1000), other: 'o', link: { link: 'x' } });

@@ -46,10 +46,10 @@ test('a .gitignore that is a FIFO does not hang the capture', async () => {
   expect((await store.entries(id)).map(({ path }) => path)).toEqual(['a.txt', 'sub/b.txt']);
 });
 
-test('a folder of 5,000 names is asked about without a stall', async () => {
-  const files = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`d/${'n'.repeat(60)}${at}.${at % 2 ? 'log' : 'py'}`, '']));
+test('a folder of 2,000 names is asked about without a stall', async () => {
+  const files = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`d/${'n'.repeat(60)}${at}.${at % 2 ? 'log' : 'py'}`, '']));
   const { taken } = await rig({ '.gitignore': '*.log', ...files });
-  expect((await taken({ kind: 'workspace' })).files).toBe(2501);
+  expect((await taken({ kind: 'workspace' })).files).toBe(1001);
 });
 
 test.runIf(process.getuid?.() !== 0)('what may not be read is listed', async () => {
