@@ -133,7 +133,7 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
       nested: room.isolation.nested,
       ...(room.isolation.sessionUid === undefined ? {} : { uid: room.isolation.sessionUid }),
       writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...writable],
-      readable: [room.workspace, room.runtime.folder, folder.shown, socketFolder(room.agentSocket), ...readable],
+      readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...readable],
       hidden: room.hidden,
       home,
       tmp: folder.tmp,
@@ -143,7 +143,8 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
   return { spec, environment };
 }
 
-const socketFolder = (socket: string): string => join(socket, '..');
+/** Other users reach the socket by its mode; an access list for reading alone would take that away. */
+const socketFolder = (room: Room): readonly string[] => (room.isolation.tier === 'uid' ? [] : [join(room.agentSocket, '..')]);
 
 /** A fresh context by construction (invariant 4): HOME and TMPDIR of an earlier attempt are gone before the next one starts. */
 async function freshFolders(room: Room, folder: SessionFolder, ownHome: boolean): Promise<void> {

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import { findProgram, programFolders } from '../../base/program.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import type { AgentAdapter, Launch, SessionContext } from '../port.ts';
@@ -16,6 +18,13 @@ function argumentsOf(context: SessionContext, command: readonly [string, ...stri
   );
   const placed = given.some((argument) => argument.includes('{prompt}'));
   return context.agent.prompt === 'argument' && !placed ? [...filled, context.prompt] : filled;
+}
+
+/** Files that the command names by absolute path: a script below a hidden HOME must be readable to be run. */
+async function namedFiles(argv: readonly string[]): Promise<string[]> {
+  const absolute = argv.filter((argument) => isAbsolute(argument) && argument.length < 4096);
+  const found = await Promise.all(absolute.map((path) => stat(path).catch(() => null)));
+  return absolute.filter((_, index) => found[index]?.isFile());
 }
 
 async function prepare(context: SessionContext): Promise<Result<Launch, PrepareRefusal>> {
@@ -37,7 +46,7 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
     const detail = `the prompt of agent ${agent.name} ${what}; hand it over with \`prompt: file\` or \`prompt: stdin\``;
     return refused({ reason: 'not_configured', detail });
   }
-  const folders = await programFolders(program.value, context.outerEnvironment['HOME']);
+  const folders = [...(await programFolders(program.value, context.outerEnvironment['HOME'])), ...(await namedFiles(argv))];
   return ok({
     argv: [program.value, ...argv],
     environment: {},
