@@ -7,6 +7,7 @@ import { adapterFor } from '../agents/adapters.ts';
 import { loadProtected, protectFiles, type ProtectedFiles } from '../evaluators/protectedFiles.ts';
 import { describeLedgerRefusal, openLedger, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
+import { releaseBallast } from '../machines/disk.ts';
 import { chooseTier } from '../machines/isolation.ts';
 import { describeTier } from '../machines/describeTier.ts';
 import { probeTiers } from '../machines/probeTiers.ts';
@@ -124,7 +125,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     if (!initial.ok && initial.refusal.reason !== 'missing') request.log(`no snapshot of the files at the start: ${initial.refusal.detail}`);
     facts.push(openedFact({ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null }));
   }
-  const recorder = start({ ledger, events, replayed, facts, clock, fence: lease.fence, alive: lastAlive(request, events, replayed), version: runtimeIn(import.meta.dirname).version });
+  const recorder = start({ ledger, events, replayed, facts, clock, fence: lease.fence, alive: lastAlive(request, events, replayed), version: runtimeIn(import.meta.dirname).version, makeRoom: () => releaseBallast(folder) });
   now.recorder = recorder;
   return ok({ room: room(recorder), lease, clientSocket: sockets.client });
 }
@@ -139,6 +140,7 @@ function start(given: {
   fence: number;
   alive: Pick<Instant, 'mono' | 'boot'>;
   version: string;
+  makeRoom: () => boolean;
 }): Recorder {
   const { ledger, events, replayed, clock, fence, version } = given;
   const now = clock.now();
@@ -148,7 +150,7 @@ function start(given: {
   let state = replayed;
   for (const event of stamped) state = evolveRun(state, event);
   if (!state) throw new Error('the ledger does not begin with run.opened');
-  return new Recorder({ ledger, clock, state, history: [...events, ...stamped] });
+  return new Recorder({ ledger, clock, state, history: [...events, ...stamped], makeRoom: given.makeRoom });
 }
 
 /** The latest sign of life of anything of the run: the last event, the controller's heartbeat, the runner's heartbeat or end. */

@@ -34,7 +34,7 @@ export const runFiles = (folder: string) => ({
   /** {run, workspace, workspaceId, openedWall}: what `list` needs without reading a ledger. */
   run: join(folder, 'run.json'),
   /** A controller's answer to whoever started it. */
-  boot: join(folder, 'boot.json'),
+  boot: (launch: string): string => join(folder, `boot-${launch}.json`),
   endpoint: join(folder, 'endpoint.json'),
   keeper: join(folder, 'keeper.json'),
   alive: join(folder, 'alive.json'),

@@ -29,7 +29,10 @@ async function main(args: readonly string[]): Promise<void> {
   const folder = resolve(args[0] ?? '.');
   const files = runFiles(folder);
   const self = identify(process.pid) ?? { pid: process.pid, start: '' };
-  const say = (record: KeeperRecord): void => writeJsonAtomic(files.keeper, record);
+  // A keeper that was followed by another one (a person took over) has nothing more to say.
+  const say = (record: KeeperRecord): void => {
+    if (record.state === 'keeping' || isMine(files.keeper)) writeJsonAtomic(files.keeper, record);
+  };
   let adopt = adopted(args);
   let env: NodeJS.ProcessEnv = process.env;
   let deaths = 0;
@@ -47,6 +50,15 @@ async function main(args: readonly string[]): Promise<void> {
     await new Promise((done) => setTimeout(done, Math.min(longestWaitMs, firstWaitMs * 2 ** (deaths - 1))));
     const { HMA_CRASH: _, ...rest } = env;
     env = rest;
+  }
+}
+
+function isMine(file: string): boolean {
+  try {
+    const record = JSON.parse(readFileSync(file, 'utf8')) as KeeperRecord;
+    return record.state !== 'keeping' || record.pid === process.pid;
+  } catch {
+    return true;
   }
 }
 

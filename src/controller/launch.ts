@@ -81,7 +81,8 @@ export async function reviveRun(given: { runFolder: string; env: NodeJS.ProcessE
   const started = { run: record.run, runFolder };
   if (given.takeOver !== true && (await answers(runFolder))) return ok(started);
   const launched = await launch({ runtime: installRuntime(record.home), runFolder, env: given.env, takeOver: given.takeOver === true });
-  return launched.ok ? ok(started) : launched;
+  // Refused because its keeper was just bringing it back: that is what was wanted.
+  return launched.ok || (launched.refusal.reason === 'held' && (await answers(runFolder))) ? ok(started) : launched;
 }
 
 /** Whether a run's controller listens. */
@@ -118,11 +119,11 @@ export function spawnKeeper(given: { runtime: Runtime; runFolder: string; env: N
 async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean }): Promise<Result<null, StartRefusal>> {
   const id = randomBytes(8).toString('hex');
   const { runFolder } = given;
-  const file = runFiles(runFolder).boot;
+  const file = runFiles(runFolder).boot(id);
   const { promise, resolve } = Promise.withResolvers<Result<null, StartRefusal>>();
   const look = (): void => {
     const answer = readAnswer(file);
-    if (answer?.launch !== id) return;
+    if (!answer) return;
     resolve(answer.ok ? ok(null) : refused({ reason: answer.reason, text: answer.text, fix: answer.fix }));
   };
   const watcher = watch(runFolder, look);
@@ -140,7 +141,7 @@ async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.
   }
 }
 
-type Answer = { readonly launch: string } & ({ readonly ok: true } | ({ readonly ok: false } & StartRefusal));
+type Answer = { readonly ok: true } | ({ readonly ok: false } & StartRefusal);
 
 function readAnswer(file: string): Answer | undefined {
   try {

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { processClock } from '../base/clock.ts';
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exit(error instanceof FenceLost ? controllerExit.refused : controllerExit.died);
   });
   const launch = process.env['HMA_LAUNCH'] ?? '';
-  const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void => writeJsonAtomic(files.boot, { launch, pid: process.pid, ...answer });
+  const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void => void (launch === '' || existsSync(files.boot(launch)) || writeJsonAtomic(files.boot(launch), answer));
   let wake = (): void => undefined;
   const booted = await boot({ folder, files, clock: processClock(), env: process.env, takeOver: args.includes('--take-over'), log, wake: () => wake() });
   if (!booted.ok) {
@@ -78,7 +78,18 @@ async function main(args: readonly string[]): Promise<void> {
     controller.close();
     leave(controllerExit.asked);
   });
+  tryNotifying();
   controller.wake();
+
+  /** A notification that does not arrive is found out in the evening, not at the first need. */
+  function tryNotifying(): void {
+    const { state } = recorder;
+    if (state.controller.starts !== 1 || room.contract.notify.kind === 'none') return;
+    const notification = { kind: 'started', run: state.run, workspace: state.workspace, text: `${state.terms.name} has started`, wall: Date.now() } as const;
+    void notify(room.contract.notify, notification).then((failure) => {
+      if (failure !== null) recorder.append([{ type: 'run.noticed', data: { level: 'warning', code: 'notify_failed', text: `notifications do not arrive: ${failure}` } }]);
+    });
+  }
 
   function tellOutside(events: readonly LedgerEvent[]): void {
     if (events.some(({ type }) => type === 'experiment.accepted')) writeListing(room);

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Given } from '../base/fact.ts';
-import type { Ledger } from '../ledger/openLedger.ts';
+import { LedgerFull, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import { activeAt } from '../run/activeClock.ts';
 import type { RunFact } from '../run/events.ts';
@@ -19,9 +19,12 @@ export class Recorder {
   readonly #clock: Clock;
   readonly #listeners = new Set<(events: readonly LedgerEvent[], state: RunState) => void>();
   readonly #history: LedgerEvent[];
+  readonly #makeRoom: () => boolean;
   #state: RunState;
 
-  constructor(given: { ledger: Ledger; clock: Clock; state: RunState; history: readonly LedgerEvent[] }) {
+  /** `makeRoom` frees the ballast when the disk is full; true when there was one. */
+  constructor(given: { ledger: Ledger; clock: Clock; state: RunState; history: readonly LedgerEvent[]; makeRoom: () => boolean }) {
+    this.#makeRoom = given.makeRoom;
     this.#ledger = given.ledger;
     this.#clock = given.clock;
     this.#state = given.state;
@@ -52,11 +55,20 @@ export class Recorder {
     if (facts.length === 0) return [];
     const { wall, mono, active } = this.given();
     this.appending = facts.map(({ type }) => type).join('+');
-    const events = this.#ledger.append(facts.map(({ type, data }) => ({ v: eventVersion, wall, mono, active, type, data })));
+    const events = this.#write(facts.map(({ type, data }) => ({ v: eventVersion, wall, mono, active, type, data })));
     for (const event of events) this.#state = evolveRun(this.#state, event) ?? this.#state;
     this.#history.push(...events);
     for (const listener of this.#listeners) listener(events, this.#state);
     return events;
+  }
+
+  #write(events: Parameters<Ledger['append']>[0]): readonly LedgerEvent[] {
+    try {
+      return this.#ledger.append(events);
+    } catch (error) {
+      if (!(error instanceof LedgerFull) || !this.#makeRoom()) throw error;
+      return this.#ledger.append(events);
+    }
   }
 
   /** Events after a number, for clients that come back. */

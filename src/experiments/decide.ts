@@ -64,7 +64,8 @@ export function decideSubmission(
   const reject = (code: RejectionCode, reason: string): RunFact => ({ type: 'experiment.rejected', data: { id, option: option.number, code, reason, score: null } });
   if (tampered.length > 0) {
     const names = tampered.join(', ');
-    return { kind: 'new', id, facts: [submitted, reject('tampered', `protected files were changed: ${names}; get the original with: hma archive get protected PATH`)] };
+    const noticed: RunFact = { type: 'run.noticed', data: { level: 'warning', code: 'tampered', text: `${id} by ${state.terms.agents[option.agent].name} was refused: protected files were changed (${names})` } };
+    return { kind: 'new', id, facts: [submitted, reject('tampered', `protected files were changed: ${names}; get the original with: hma archive get protected PATH`), noticed] };
   }
   const twin = state.archive.find((candidate) => candidate.contentHash === captured.contentHash);
   if (twin) return { kind: 'new', id, facts: [submitted, reject('duplicate', `the same files are candidate ${twin.id} already`)] };
