@@ -1,9 +1,10 @@
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { inChunks } from '../base/inChunks.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { removeFolder } from '../machines/isolation.ts';
-import { giveTree, makeWay, placeProtected } from './placement.ts';
-import { checkProtected, type ProtectedFiles, type ProtectRefusal } from './protectedFiles.ts';
+import { giveTrees, makeWay, writePristine } from './placement.ts';
+import { checkProtected, type ProtectedFile, type ProtectedFiles, type ProtectRefusal } from './protectedFiles.ts';
 import { protectedMatcher } from './protectedPaths.ts';
 
 /** The folders of one evaluation, all fresh. */
@@ -39,10 +40,20 @@ async function removeProtected(root: string, folder: string, belongs: (path: str
   }
 }
 
-/** Links to the workspace's own copy of a large file, which was just verified; its place was emptied before. */
-async function linkLarge(checkout: string, workspace: string, path: string): Promise<void> {
-  await makeWay(checkout, dirname(path), 'remove');
-  await symlink(join(workspace, path), join(checkout, path));
+/** Lays the pristine files over the candidate's; a large one becomes a link to the workspace's own, which was just verified. */
+async function layOver(checkout: string, given: CheckoutRequest, files: readonly ProtectedFile[]): Promise<void> {
+  const { protectedFiles, workspace } = given;
+  const belongs = protectedMatcher(
+    protectedFiles.patterns,
+    protectedFiles.files.map((file) => file.path),
+  );
+  await removeProtected(checkout, '.', belongs);
+  for (const folder of new Set(files.map((file) => dirname(file.path)))) await makeWay(checkout, folder, 'remove');
+  await inChunks(files, async (file) => {
+    const target = join(checkout, file.path);
+    if (file.kind === 'large') await symlink(join(workspace, file.path), target);
+    else await writePristine(target, protectedFiles, file);
+  });
 }
 
 /**
@@ -64,25 +75,17 @@ export async function prepareCheckout(request: CheckoutRequest): Promise<Result<
     await mkdir(each, { mode: 0o700 });
   }
   const omit = new Set(request.omit ?? ['hma.yaml']);
-  const large = protectedFiles.files.filter((file) => file.kind === 'large' && !omit.has(file.path));
+  const files = protectedFiles.files.filter((file) => !omit.has(file.path));
+  const large = files.filter((file) => file.kind === 'large');
   const [changed] = await checkProtected(workspace, { ...protectedFiles, files: large });
   if (changed) {
     const detail = `the protected file \`${changed.path}\` is read in place and was ${changed.change}; put the original back`;
     return refused({ path: changed.path, detail });
   }
   await request.restoreCandidate(checkout);
-  await removeProtected(
-    checkout,
-    '.',
-    protectedMatcher([...protectedFiles.patterns, ...protectedFiles.files.map((f) => f.path)]),
-  );
-  for (const file of protectedFiles.files) {
-    if (omit.has(file.path)) continue;
-    if (file.kind === 'large') await linkLarge(checkout, workspace, file.path);
-    else await placeProtected(checkout, protectedFiles, { file, how: 'remove' });
-  }
+  await layOver(checkout, request, files);
   if (request.uid !== undefined && process.getuid?.() === 0) {
-    for (const each of [checkout, results, tmp, home]) await giveTree(each, request.uid);
+    await giveTrees([checkout, results, tmp, home], request.uid);
   }
   return ok({ checkout, resultFile: join(results, 'result.json'), tmp, home });
 }

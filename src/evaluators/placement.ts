@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { chmod, copyFile, lchown, lstat, mkdir, readdir, rename, rm, symlink, utimes } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, copyFile, lchown, lstat, mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { pristineFile, type ProtectedFile, type ProtectedFiles } from './protectedFiles.ts';
 
 /** What happens to something that stands where a protected file or one of its folders belongs. */
@@ -32,41 +34,40 @@ export async function makeWay(root: string, path: string, how: InTheWay): Promis
   }
 }
 
-/**
- * Puts a pristine protected file at its place below `root`, atomically, whatever stands there now; nothing is ever written
- * through a link. A large file can't be placed (its bytes are not in the store) and is the caller's business.
- */
-export async function placeProtected(
-  root: string,
+/** Writes a pristine protected file to a path where nothing is; fails when something is there, a link included. */
+export async function writePristine(
+  target: string,
   files: ProtectedFiles,
-  { file, how }: { readonly file: Exclude<ProtectedFile, { kind: 'large' }>; readonly how: InTheWay },
+  file: Exclude<ProtectedFile, { kind: 'large' }>,
 ): Promise<void> {
-  const folder = dirname(file.path);
-  await makeWay(root, folder, how);
-  const target = join(root, file.path);
-  const temporary = join(root, folder, temporaryName(file.path.slice(file.path.lastIndexOf('/') + 1)));
+  if (file.kind === 'link') return symlink(file.target, target);
+  await copyFile(pristineFile(files, file), target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  await chmod(target, file.mode);
+  await utimes(target, file.mtimeMs / 1000, file.mtimeMs / 1000);
+}
+
+/** Puts one file back atomically, with its owner, whatever stands there now. */
+async function putBack(
+  workspace: string,
+  files: ProtectedFiles,
+  file: Exclude<ProtectedFile, { kind: 'large' }>,
+): Promise<void> {
+  const target = join(workspace, file.path);
+  await makeWay(workspace, dirname(file.path), 'moveAside');
+  const temporary = join(dirname(target), `.hma-${process.pid}-${basename(target)}`.slice(0, 200));
   await rm(temporary, { recursive: true, force: true });
-  if (file.kind === 'link') await symlink(file.target, temporary);
-  else {
-    await copyFile(pristineFile(files, file), temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    await chmod(temporary, file.mode);
-    await utimes(temporary, file.mtimeMs / 1000, file.mtimeMs / 1000);
-    if (process.getuid?.() === 0) await lchown(temporary, file.uid, file.gid);
-  }
+  await writePristine(temporary, files, file);
+  if (file.kind === 'file' && process.getuid?.() === 0) await lchown(temporary, file.uid, file.gid);
   const inTheWay = await lstat(target).catch(() => null);
-  if (inTheWay?.isDirectory()) await clear(target, how);
+  if (inTheWay?.isDirectory()) await clear(target, 'moveAside');
   await rename(temporary, target);
 }
 
-/** Gives a folder and all in it to a user, links themselves instead of what they point at. */
-export async function giveTree(folder: string, uid: number): Promise<void> {
-  await lchown(folder, uid, uid);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await giveTree(path, uid);
-    else await lchown(path, uid, uid);
-  }
+/** Gives folders and all in them to a user, links themselves instead of what they point at. */
+export async function giveTrees(folders: readonly string[], uid: number): Promise<void> {
+  await promisify(execFile)('chown', ['-hRP', `${uid}:${uid}`, '--', ...folders]);
 }
+
 /** What a restoring did. A large file can't be restored: its bytes were never copied. */
 export interface Restoration {
   readonly restored: readonly string[];
@@ -93,7 +94,7 @@ export async function restoreProtected(
       continue;
     }
     try {
-      await placeProtected(workspace, files, { file, how: 'moveAside' });
+      await putBack(workspace, files, file);
       restored.push(file.path);
     } catch (cause) {
       failed.push({ path: file.path, detail: `\`${file.path}\` could not be put back: ${(cause as Error).message}` });

@@ -38,11 +38,14 @@ export async function linkOnTheWay(root: string, path: string): Promise<string |
 
 /**
  * Whether a relative path belongs to the protected ones: a pattern names it, matches it, or names or matches a folder above it.
- * A pattern stands for its own text as well as for what it matches as a glob.
+ * A pattern stands for its own text as well as for what it matches as a glob; `paths` are further ones, meant literally.
  */
-export function protectedMatcher(patterns: readonly string[]): (path: string) => boolean {
+export function protectedMatcher(
+  patterns: readonly string[],
+  paths: readonly string[] = [],
+): (path: string) => boolean {
   const cleaned = patterns.map(clean);
-  const literal = new Set(cleaned);
+  const literal = new Set([...cleaned, ...paths]);
   const globs = cleaned.map((pattern) => picomatch(pattern, { dot: true }));
   const hit = (path: string): boolean => literal.has(path) || globs.some((glob) => glob(path));
   return (path) => {

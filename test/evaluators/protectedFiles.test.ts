@@ -235,6 +235,27 @@ describe('checking', () => {
     ]);
   });
 
+  it('sees an edit in place of equal length whose modification time was set back', async () => {
+    const workspace = aWorkspace();
+    const file = join(workspace, 'evaluate.mjs');
+    utimesSync(file, 1000, 1000);
+    const files = await protectedIn(workspace, ['evaluate.mjs']);
+    const entry = files.files[0];
+    if (entry?.kind !== 'file') throw new Error('not stored');
+    const atRest = { ...files, files: [{ ...entry, stamp: { ...entry.stamp, settled: true } }] };
+    expect(await checkProtected(workspace, atRest)).toEqual([]);
+    // the change time moves with the clock's tick: edit until it has
+    for (
+      let edits = 0;
+      edits < 100_000 && String(statSync(file, { bigint: true }).ctimeNs) === entry.stamp.ctimeNs;
+      edits += 1
+    ) {
+      writeFileSync(file, 'evaluatE', { flag: 'r+' });
+      utimesSync(file, 1000, 1000);
+    }
+    expect(await checkProtected(workspace, atRest)).toEqual([{ path: 'evaluate.mjs', change: 'changed' }]);
+  });
+
   it('sees an edit of equal length in the same clock tick as the storing', async () => {
     const workspace = aWorkspace();
     const files = await protectedIn(workspace, ['evaluate.mjs']);
