@@ -2,7 +2,7 @@ import type { KeyPath, Problem } from './document.ts';
 import { covers, isGlob, overlap } from './globs.ts';
 import type { Contract, Metric } from './model.ts';
 import { sayDuration } from './quantities.ts';
-import type { Report } from './resolve.ts';
+import type { Report } from './programs.ts';
 
 /** What a relative path of the workspace is; undefined where nothing is. */
 export type FileKind = 'file' | 'folder' | 'other';
@@ -16,8 +16,20 @@ export interface CheckFacts {
   readonly wall: number;
 }
 
-const error = (path: KeyPath, code: string, what: string, fix: string): Problem => ({ severity: 'error', code, path, what, fix });
-const warning = (path: KeyPath, code: string, what: string, fix: string): Problem => ({ severity: 'warning', code, path, what, fix });
+const error = (path: KeyPath, code: string, what: string, fix: string): Problem => ({
+  severity: 'error',
+  code,
+  path,
+  what,
+  fix,
+});
+const warning = (path: KeyPath, code: string, what: string, fix: string): Problem => ({
+  severity: 'warning',
+  code,
+  path,
+  what,
+  fix,
+});
 
 /** All checks of meaning that need no look at files outside the contract's own paths. Pure. */
 export function checkContract(contract: Contract, facts: CheckFacts, report: Report): void {
@@ -27,7 +39,14 @@ export function checkContract(contract: Contract, facts: CheckFacts, report: Rep
   checkEvaluate(contract, report);
   checkEnvironment(contract, report);
   if (contract.feedback === 'blind' && contract.grade === null) {
-    report(warning(['feedback'], 'blind_without_grade', 'a blind task without `grade` shows nobody a score', 'Add a hidden `grade`, or write feedback: score.'));
+    report(
+      warning(
+        ['feedback'],
+        'blind_without_grade',
+        'a blind task without `grade` shows nobody a score',
+        'Add a hidden `grade`, or write feedback: score.',
+      ),
+    );
   }
 }
 
@@ -47,17 +66,59 @@ function checkPaths(contract: Contract, facts: CheckFacts, report: Report): void
   for (const key of ['candidate', 'protected'] as const) {
     contract[key].forEach((path, index) => {
       const why = leavesWorkspace(path);
-      if (why) report(error(nth(key, index), 'outside_workspace', `\`${key}\`: ${path} ${why}`, 'Write a path below the workspace, such as model.py or weights/**.'));
-      else if (path.startsWith('!')) report(error(nth(key, index), 'negated_path', `\`${key}\`: ${path} would exclude, which is not possible here`, 'Name what belongs to it; what is not named does not.'));
+      if (why)
+        report(
+          error(
+            nth(key, index),
+            'outside_workspace',
+            `\`${key}\`: ${path} ${why}`,
+            'Write a path below the workspace, such as model.py or weights/**.',
+          ),
+        );
+      else if (path.startsWith('!'))
+        report(
+          error(
+            nth(key, index),
+            'negated_path',
+            `\`${key}\`: ${path} would exclude, which is not possible here`,
+            'Name what belongs to it; what is not named does not.',
+          ),
+        );
     });
   }
   contract.candidate.forEach((candidate, index) => {
     if (leavesWorkspace(candidate) || candidate.startsWith('!')) return;
     const problem = ofOurs(candidate, facts.contractFile);
-    if (problem) return report(error(nth('candidate', index), 'candidate_is_contract', `\`candidate\`: ${candidate} ${problem}`, 'Name only what agents are to improve.'));
-    const guarded = contract.protected.find((path) => !leavesWorkspace(path) && path !== facts.contractFile && overlap(candidate, path, isFile));
-    if (guarded !== undefined) return report(error(nth('candidate', index), 'candidate_is_protected', `\`candidate\`: ${candidate} ${candidate === guarded ? 'is protected too' : `overlaps the protected ${guarded}`}`, 'Narrow one of the two: agents can’t improve what they must not change.'));
-    if (!isGlob(candidate) && facts.kindOf(candidate) === 'other') report(error(nth('candidate', index), 'not_a_file', `\`candidate\`: ${candidate} is neither a file nor a folder`, 'Name files or folders.'));
+    if (problem)
+      return report(
+        error(
+          nth('candidate', index),
+          'candidate_is_contract',
+          `\`candidate\`: ${candidate} ${problem}`,
+          'Name only what agents are to improve.',
+        ),
+      );
+    const guarded = contract.protected.find(
+      (path) => !leavesWorkspace(path) && path !== facts.contractFile && overlap(candidate, path, isFile),
+    );
+    if (guarded !== undefined)
+      return report(
+        error(
+          nth('candidate', index),
+          'candidate_is_protected',
+          `\`candidate\`: ${candidate} ${candidate === guarded ? 'is protected too' : `overlaps the protected ${guarded}`}`,
+          'Narrow one of the two: agents can’t improve what they must not change.',
+        ),
+      );
+    if (!isGlob(candidate) && facts.kindOf(candidate) === 'other')
+      report(
+        error(
+          nth('candidate', index),
+          'not_a_file',
+          `\`candidate\`: ${candidate} is neither a file nor a folder`,
+          'Name files or folders.',
+        ),
+      );
   });
 }
 
@@ -66,59 +127,167 @@ function ofOurs(candidate: string, contractFile: string | undefined): string | u
   const folder = ['.hma', '.git'].find((path) => covers(path, candidate));
   if (folder !== undefined) return `lies in ${folder}`;
   if (candidate === contractFile) return 'is the contract itself, which is frozen during a run';
-  return contractFile !== undefined && covers(candidate, contractFile) ? `includes ${contractFile}, which is frozen during a run` : undefined;
+  return contractFile !== undefined && covers(candidate, contractFile)
+    ? `includes ${contractFile}, which is frozen during a run`
+    : undefined;
 }
 
 function checkMetric(metric: Metric, report: Report): void {
   const { baseline, reference, range, direction } = metric;
   if (range?.min !== undefined && range.max !== undefined && range.min >= range.max) {
-    report(error(['metric', 'range'], 'empty_range', `\`metric.range\` is empty: ${range.min} is not below ${range.max}`, 'Write [least, most].'));
+    report(
+      error(
+        ['metric', 'range'],
+        'empty_range',
+        `\`metric.range\` is empty: ${range.min} is not below ${range.max}`,
+        'Write [least, most].',
+      ),
+    );
   } else {
     const outside = (score: number): boolean => score < (range?.min ?? -Infinity) || score > (range?.max ?? Infinity);
-    const checked = [{ name: '`metric.baseline`', score: baseline, path: ['metric', 'baseline'] }, { name: '`metric.reference`', score: reference, path: ['metric', 'reference'] }];
-    const named = metric.thresholds.map(({ name, score }, index) => ({ name: `the threshold \`${name}\``, score, path: ['metric', 'thresholds', `${index}:${name}`] }));
+    const checked = [
+      { name: '`metric.baseline`', score: baseline, path: ['metric', 'baseline'] },
+      { name: '`metric.reference`', score: reference, path: ['metric', 'reference'] },
+    ];
+    const named = metric.thresholds.map(({ name, score }, index) => ({
+      name: `the threshold \`${name}\``,
+      score,
+      path: ['metric', 'thresholds', `${index}:${name}`],
+    }));
     for (const { name, score, path } of [...checked, ...named]) {
-      if (score !== undefined && outside(score)) report(error(path, 'outside_range', `${name} (${score}) lies outside the range ${range?.min ?? '-∞'} … ${range?.max ?? '∞'}`, 'Correct it, or widen metric.range.'));
+      if (score !== undefined && outside(score))
+        report(
+          error(
+            path,
+            'outside_range',
+            `${name} (${score}) lies outside the range ${range?.min ?? '-∞'} … ${range?.max ?? '∞'}`,
+            'Correct it, or widen metric.range.',
+          ),
+        );
     }
   }
   metric.thresholds.forEach(({ name }, index) => {
-    if (metric.thresholds.findIndex((other) => other.name === name) < index) report(error(['metric', 'thresholds', `${index}:${name}`], 'same_names', `two thresholds are named \`${name}\``, 'Give each its own name.'));
+    if (metric.thresholds.findIndex((other) => other.name === name) < index)
+      report(
+        error(
+          ['metric', 'thresholds', `${index}:${name}`],
+          'same_names',
+          `two thresholds are named \`${name}\``,
+          'Give each its own name.',
+        ),
+      );
   });
   if (baseline === undefined || reference === undefined) return;
-  if (baseline === reference) report(error(['metric', 'reference'], 'baseline_is_reference', `\`metric.reference\` equals the baseline (${baseline}): there is no scale between them`, 'Give the score before any work as baseline and a good one as reference, or leave one out.'));
-  else if (direction === 'maximize' ? reference < baseline : reference > baseline) report(warning(['metric', 'reference'], 'reference_is_worse', `\`metric.reference\` (${reference}) is worse than the baseline (${baseline}) when the score is to be ${direction}d`, 'Exchange them, or correct metric.direction.'));
+  if (baseline === reference)
+    report(
+      error(
+        ['metric', 'reference'],
+        'baseline_is_reference',
+        `\`metric.reference\` equals the baseline (${baseline}): there is no scale between them`,
+        'Give the score before any work as baseline and a good one as reference, or leave one out.',
+      ),
+    );
+  else if (direction === 'maximize' ? reference < baseline : reference > baseline)
+    report(
+      warning(
+        ['metric', 'reference'],
+        'reference_is_worse',
+        `\`metric.reference\` (${reference}) is worse than the baseline (${baseline}) when the score is to be ${direction}d`,
+        'Exchange them, or correct metric.direction.',
+      ),
+    );
 }
 
 function checkUntil(contract: Contract, facts: CheckFacts, report: Report): void {
   const { until, reviewMs } = contract.budgets;
   if (until === null) return;
   const left = until - facts.wall;
-  if (left <= 0) report(error(['budgets', 'until'], 'until_is_past', `\`budgets.until\` (${new Date(until).toISOString()}) has passed`, 'Write a time to come, or remove it.'));
-  else if (left <= reviewMs) report(error(['budgets', 'until'], 'until_too_near', `\`budgets.until\` is ${sayDuration(left)} away: that leaves no time beside the review (${sayDuration(reviewMs)})`, 'Write a later time, or a shorter budgets.review.'));
+  if (left <= 0)
+    report(
+      error(
+        ['budgets', 'until'],
+        'until_is_past',
+        `\`budgets.until\` (${new Date(until).toISOString()}) has passed`,
+        'Write a time to come, or remove it.',
+      ),
+    );
+  else if (left <= reviewMs)
+    report(
+      error(
+        ['budgets', 'until'],
+        'until_too_near',
+        `\`budgets.until\` is ${sayDuration(left)} away: that leaves no time beside the review (${sayDuration(reviewMs)})`,
+        'Write a later time, or a shorter budgets.review.',
+      ),
+    );
 }
 
 function checkEvaluate({ evaluate, validate, grade, budgets }: Contract, report: Report): void {
   const { result } = evaluate;
-  if (result.from !== 'file') report(warning(['evaluate', 'result'], 'forgeable_result', 'candidate code can print to standard output too, and so forge its score', 'Let the evaluator write JSON into the file that HMA_RESULT names, and remove `result`.'));
+  if (result.from !== 'file')
+    report(
+      warning(
+        ['evaluate', 'result'],
+        'forgeable_result',
+        'candidate code can print to standard output too, and so forge its score',
+        'Let the evaluator write JSON into the file that HMA_RESULT names, and remove `result`.',
+      ),
+    );
   if (result.from === 'pattern') {
     const why = patternFault(result.pattern);
-    if (why) report(error(['evaluate', 'result', 'pattern'], 'bad_pattern', `\`evaluate.result.pattern\` ${why}`, 'Write a regular expression with one group around the number, such as \'score: ([-+.e\\d]+)\'.'));
+    if (why)
+      report(
+        error(
+          ['evaluate', 'result', 'pattern'],
+          'bad_pattern',
+          `\`evaluate.result.pattern\` ${why}`,
+          "Write a regular expression with one group around the number, such as 'score: ([-+.e\\d]+)'.",
+        ),
+      );
   }
   const exploration = budgets.totalMs - budgets.reviewMs;
   if (evaluate.timeoutMs * evaluate.repeats > exploration && exploration > 0) {
-    report(warning(['evaluate', 'timeout'], 'timeout_too_long', `an evaluation may take longer (${sayDuration(evaluate.timeoutMs * evaluate.repeats)}) than all of exploration (${sayDuration(exploration)})`, 'Shorten evaluate.timeout, or lengthen budgets.total.'));
+    report(
+      warning(
+        ['evaluate', 'timeout'],
+        'timeout_too_long',
+        `an evaluation may take longer (${sayDuration(evaluate.timeoutMs * evaluate.repeats)}) than all of exploration (${sayDuration(exploration)})`,
+        'Shorten evaluate.timeout, or lengthen budgets.total.',
+      ),
+    );
   }
-  if (validate && JSON.stringify(validate.command) === JSON.stringify(evaluate.command)) report(error(['validate'], 'validate_is_evaluate', '`validate` runs the evaluator, which would give uncounted scores away', 'Let it check only the candidate’s form, or remove it.'));
-  for (const [key, part] of [['evaluate', evaluate], ['validate', validate], ['grade', grade]] as const) {
+  if (validate && JSON.stringify(validate.command) === JSON.stringify(evaluate.command))
+    report(
+      error(
+        ['validate'],
+        'validate_is_evaluate',
+        '`validate` runs the evaluator, which would give uncounted scores away',
+        'Let it check only the candidate’s form, or remove it.',
+      ),
+    );
+  for (const [key, part] of [
+    ['evaluate', evaluate],
+    ['validate', validate],
+    ['grade', grade],
+  ] as const) {
     const why = part && leavesWorkspace(part.cwd);
-    if (why) report(error([key, 'cwd'], 'outside_workspace', `\`${key}.cwd\`: ${part.cwd} ${why}`, 'Write a folder below the workspace; the command runs in a checkout of it.'));
+    if (why)
+      report(
+        error(
+          [key, 'cwd'],
+          'outside_workspace',
+          `\`${key}.cwd\`: ${part.cwd} ${why}`,
+          'Write a folder below the workspace; the command runs in a checkout of it.',
+        ),
+      );
   }
 }
 
 function patternFault(pattern: string): string | undefined {
   try {
-    new RegExp(pattern);
-    const groups = new RegExp(`${pattern}|`).exec('')!.length - 1;
+    const compiled = new RegExp(pattern);
+    // the empty alternative always matches, and says how many groups there are
+    const groups = new RegExp(`${compiled.source}|`).exec('')!.length - 1;
     return groups === 0 ? 'has no group' : undefined;
   } catch (cause) {
     return `is no regular expression: ${(cause as Error).message.replace(/^Invalid regular expression: /, '')}`;
@@ -126,10 +295,22 @@ function patternFault(pattern: string): string | undefined {
 }
 
 function checkEnvironment(contract: Contract, report: Report): void {
-  const lists: [KeyPath, readonly string[]][] = [[['environment'], contract.environment], [['agents', 'A', 'environment'], contract.agents.A.environment], [['agents', 'B', 'environment'], contract.agents.B.environment]];
+  const lists: [KeyPath, readonly string[]][] = [
+    [['environment'], contract.environment],
+    [['agents', 'A', 'environment'], contract.agents.A.environment],
+    [['agents', 'B', 'environment'], contract.agents.B.environment],
+  ];
   for (const [path, names] of lists) {
     names.forEach((name, index) => {
-      if (name.startsWith('HMA_')) report(error([...path, index], 'reserved_variable', `\`${name}\`: variables that begin with HMA_ are set by the controller`, 'Remove it.'));
+      if (name.startsWith('HMA_'))
+        report(
+          error(
+            [...path, index],
+            'reserved_variable',
+            `\`${name}\`: variables that begin with HMA_ are set by the controller`,
+            'Remove it.',
+          ),
+        );
     });
   }
 }

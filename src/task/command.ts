@@ -10,7 +10,15 @@ export interface SplitRefusal {
 
 const viaShell = 'No shell is started. Put it into a script, or name the shell yourself: [sh, -c, "…"].';
 
-const operators: Readonly<Record<string, string>> = { '|': 'a pipe', '&': 'a shell operator', ';': 'a shell operator', '<': 'a redirection', '>': 'a redirection', '(': 'a subshell', ')': 'a subshell' };
+const operators: Readonly<Record<string, string>> = {
+  '|': 'a pipe',
+  '&': 'a shell operator',
+  ';': 'a shell operator',
+  '<': 'a redirection',
+  '>': 'a redirection',
+  '(': 'a subshell',
+  ')': 'a subshell',
+};
 
 /** The word for a character that only a shell understands, where it stands, or undefined for an ordinary one. */
 function shellMeaning(text: string, at: number, wordStart: boolean): string | undefined {
@@ -35,7 +43,12 @@ function shown(text: string, at: number): string {
 function shellSyntax(text: string, at: number, meaning: string): Result<never, SplitRefusal> {
   const name = /^\$\{?(HMA_\w+)/.exec(text.slice(at))?.[1];
   const fix = name ? `The program finds ${name} in its environment: read it there.` : viaShell;
-  return refused({ reason: 'shell_syntax', at, what: `\`${shown(text, at)}\` is ${meaning}, which needs a shell`, fix });
+  return refused({
+    reason: 'shell_syntax',
+    at,
+    what: `\`${shown(text, at)}\` is ${meaning}, which needs a shell`,
+    fix,
+  });
 }
 
 /** State of the splitter: the words so far and the one being read. */
@@ -61,7 +74,12 @@ function readQuoted(text: string, start: number, into: Splitting): Result<number
     }
     into.word += char;
   }
-  return refused({ reason: 'open_quote', at: start, what: `the quote ${quote} is never closed`, fix: `Close it with ${quote}, or write the command as a list.` });
+  return refused({
+    reason: 'open_quote',
+    at: start,
+    what: `the quote ${quote} is never closed`,
+    fix: `Close it with ${quote}, or write the command as a list.`,
+  });
 }
 
 /**
@@ -76,7 +94,7 @@ export function splitCommand(text: string): Result<[string, ...string[]], SplitR
     state.word = '';
     state.open = false;
   };
-  for (let at = text.length - text.trimStart().length; at < end; ) {
+  for (let at = text.length - text.trimStart().length; at < end;) {
     const char = text[at]!;
     if (char === ' ' || char === '\t') {
       close();
@@ -102,9 +120,20 @@ export function splitCommand(text: string): Result<[string, ...string[]], SplitR
 
 function checkProgram(words: readonly string[], text: string): Result<[string, ...string[]], SplitRefusal> {
   const [program, ...rest] = words;
-  if (program === undefined || program === '') return refused({ reason: 'empty', at: 0, what: 'the command is empty', fix: 'Write a program and its arguments, such as [python3, evaluate.py].' });
+  if (program === undefined || program === '')
+    return refused({
+      reason: 'empty',
+      at: 0,
+      what: 'the command is empty',
+      fix: 'Write a program and its arguments, such as [python3, evaluate.py].',
+    });
   if (/^[A-Za-z_]\w*=/.test(program)) {
-    return refused({ reason: 'shell_syntax', at: text.indexOf(program[0]!), what: `\`${program}\` sets a variable, which needs a shell`, fix: 'Set it inside the program, or pass a variable on by its name under `environment`.' });
+    return refused({
+      reason: 'shell_syntax',
+      at: text.indexOf(program[0]!),
+      what: `\`${program}\` sets a variable, which needs a shell`,
+      fix: 'Set it inside the program, or pass a variable on by its name under `environment`.',
+    });
   }
   return ok([program, ...rest]);
 }

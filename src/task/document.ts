@@ -1,4 +1,16 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair, type YAMLError } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLError,
+} from 'yaml';
 
 import { refused, ok, type Result } from '../base/result.ts';
 import type { ContractMessage } from './messages.ts';
@@ -46,24 +58,69 @@ const longestShownLine = 2_000;
 export function parseContract(text: string, file: string): Result<ContractDocument, readonly ContractMessage[]> {
   const lines = new LineCounter();
   const place = placeIn({ text, file, lines });
-  const whole = (code: string, what: string, fix: string) => refused([place([0, 0], { severity: 'error', code, what, fix })]);
+  const whole = (code: string, what: string, fix: string) =>
+    refused([place([0, 0], { severity: 'error', code, what, fix })]);
+  const tooDeep = () =>
+    whole('too_deep', 'the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.');
   try {
-    const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, schema: 'core', logLevel: 'error' });
+    const parsed = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+      schema: 'core',
+      logLevel: 'error',
+    });
     const faults = firstAtEachPlace([...parsed.errors, ...parsed.warnings]);
-    if (faults.length > 0) return refused(faults.map((fault) => place(faultRange(fault, parsed), { severity: 'error', ...sayFault(fault, text) })));
+    // the library met the end of the stack; where depends on the stack
+    if (faults.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) return tooDeep();
+    if (faults.length > 0)
+      return refused(
+        faults.map((fault) => place(faultRange(fault, parsed), { severity: 'error', ...sayFault(fault, text) })),
+      );
     const dangling = danglingAliases(parsed);
-    if (dangling.length > 0) return refused(dangling.map(({ name, range }) => place(range, { severity: 'error', code: 'unresolved_alias', what: `the alias \`*${name}\` has no anchor \`&${name}\` before it`, fix: 'Set the anchor first, or quote a text that begins with *.' })));
+    if (dangling.length > 0)
+      return refused(
+        dangling.map(({ name, range }) =>
+          place(range, {
+            severity: 'error',
+            code: 'unresolved_alias',
+            what: `the alias \`*${name}\` has no anchor \`&${name}\` before it`,
+            fix: 'Set the anchor first, or quote a text that begins with *.',
+          }),
+        ),
+      );
     if (parsed.directives?.yaml.explicit && parsed.directives.yaml.version !== '1.2') {
-      return whole('yaml_version', `the file asks for YAML ${parsed.directives.yaml.version}`, 'Remove the %YAML line; contracts are YAML 1.2.');
+      return whole(
+        'yaml_version',
+        `the file asks for YAML ${parsed.directives.yaml.version}`,
+        'Remove the %YAML line; contracts are YAML 1.2.',
+      );
     }
     const messages = duplicateKeys(parsed).map(({ key, name, first }) =>
-      place([key.range![0], key.range![1]], { severity: 'error', code: 'duplicate_key', what: `\`${name}\` stands here a second time (first in line ${lines.linePos(first).line})`, fix: 'Keep one of the two.' }),
+      place([key.range![0], key.range![1]], {
+        severity: 'error',
+        code: 'duplicate_key',
+        what: `\`${name}\` stands here a second time (first in line ${lines.linePos(first).line})`,
+        fix: 'Keep one of the two.',
+      }),
     );
     const value: unknown = parsed.toJS({ maxAliasCount: 50 });
-    return ok({ file, text, value, messages, depth: (path) => walk(parsed, path).depth, message: (problem) => place(rangeOf(parsed, problem, text), problem) });
+    return ok({
+      file,
+      text,
+      value,
+      messages,
+      depth: (path) => walk(parsed, path).depth,
+      message: (problem) => place(rangeOf(parsed, problem, text), problem),
+    });
   } catch (error) {
-    if (error instanceof RangeError) return whole('too_deep', 'the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.');
-    if (error instanceof ReferenceError && /alias count/i.test(error.message)) return whole('alias_bomb', 'the file’s aliases (*name) expand to too much', 'Write the values out instead of aliases.');
+    if (error instanceof RangeError) return tooDeep();
+    if (error instanceof ReferenceError && /alias count/i.test(error.message))
+      return whole(
+        'alias_bomb',
+        'the file’s aliases (*name) expand to too much',
+        'Write the values out instead of aliases.',
+      );
     throw error;
   }
 }
@@ -80,7 +137,18 @@ function placeIn(source: { text: string; file: string; lines: LineCounter }) {
     // a value of several lines is pointed at by its first one
     const endColumn = Math.max(start.column + 1, Math.min(range[1] - lineStart + 1, line.length + 1));
     const { severity, code, what, fix } = said;
-    return { severity, file: source.file, line: start.line, column: start.column, endLine: start.line, endColumn, code, what, fix, ...(line.length <= longestShownLine ? { source: line } : {}) };
+    return {
+      severity,
+      file: source.file,
+      line: start.line,
+      column: start.column,
+      endLine: start.line,
+      endColumn,
+      code,
+      what,
+      fix,
+      ...(line.length <= longestShownLine ? { source: line } : {}),
+    };
   };
 }
 
@@ -92,11 +160,22 @@ function position(lines: LineCounter, offset: number): { line: number; column: n
 const faultWords: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   TAB_AS_INDENT: ['a tab is used for indentation', 'Indent with spaces; YAML allows no tabs there.'],
   MULTIPLE_DOCS: ['a second document begins here', 'Remove the line ---; a contract is one document.'],
-  BLOCK_AS_IMPLICIT_KEY: ['a second key stands in the same line', 'Quote a text that contains a colon followed by a space, or begin a new line.'],
-  MULTILINE_IMPLICIT_KEY: ['a key must lie in one line; perhaps the colon after it is missing', 'Write `key: value`, with a space after the colon.'],
-  BAD_INDENT: ['the indentation does not fit the lines above', 'Indent keys of one mapping alike, with spaces, and close brackets and quotes above.'],
-  RESOURCE_EXHAUSTION: ['the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.'],
-  TAG_RESOLVE_FAILED: ['this YAML tag is not known', 'Remove the tag (the word with !), or quote a text that begins with !.'],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'a second key stands in the same line',
+    'Quote a text that contains a colon followed by a space, or begin a new line.',
+  ],
+  MULTILINE_IMPLICIT_KEY: [
+    'a key must lie in one line; perhaps the colon after it is missing',
+    'Write `key: value`, with a space after the colon.',
+  ],
+  BAD_INDENT: [
+    'the indentation does not fit the lines above',
+    'Indent keys of one mapping alike, with spaces, and close brackets and quotes above.',
+  ],
+  TAG_RESOLVE_FAILED: [
+    'this YAML tag is not known',
+    'Remove the tag (the word with !), or quote a text that begins with !.',
+  ],
 };
 
 function sayFault(fault: YAMLError, text: string): Pick<Problem, 'code' | 'what' | 'fix'> {
@@ -105,12 +184,18 @@ function sayFault(fault: YAMLError, text: string): Pick<Problem, 'code' | 'what'
   const words = faultWords[code];
   if (words) return { code: `yaml_${code.toLowerCase()}`, what: words[0], fix: words[1] };
   const first = fault.message.split('\n')[0]!.replace(/(["'])quote/, '$1 quote');
-  return { code: `yaml_${code.toLowerCase()}`, what: `not valid YAML: ${first}`, fix: 'Correct the YAML here; quote texts with special characters.' };
+  return {
+    code: `yaml_${code.toLowerCase()}`,
+    what: `not valid YAML: ${first}`,
+    fix: 'Correct the YAML here; quote texts with special characters.',
+  };
 }
 
 /** What follows at the same place is a consequence. */
 function firstAtEachPlace(faults: readonly YAMLError[]): YAMLError[] {
-  return faults.filter((fault, index) => faults.findIndex((other) => other.pos[0] === fault.pos[0]) === index).slice(0, mostSyntaxErrors);
+  return faults
+    .filter((fault, index) => faults.findIndex((other) => other.pos[0] === fault.pos[0]) === index)
+    .slice(0, mostSyntaxErrors);
 }
 
 /** Where a fault is shown: an unclosed quote where it opens, not at the end of the file. */
@@ -119,7 +204,8 @@ function faultRange(fault: YAMLError, parsed: Document.Parsed): readonly [number
   let opened: readonly [number, number] = fault.pos;
   visit(parsed, {
     Scalar(_, scalar) {
-      if (scalar.type?.startsWith('QUOTE_') && scalar.range && scalar.range[0] < fault.pos[0]) opened = [scalar.range[0], scalar.range[0] + 1];
+      if (scalar.type?.startsWith('QUOTE_') && scalar.range && scalar.range[0] < fault.pos[0])
+        opened = [scalar.range[0], scalar.range[0] + 1];
     },
   });
   return opened;
@@ -132,7 +218,8 @@ function danglingAliases(parsed: Document.Parsed): { name: string; range: readon
     Node(_, node) {
       if (!isAlias(node)) {
         if (node.anchor) anchors.add(node.anchor);
-      } else if (!anchors.has(node.source) && node.range) found.push({ name: node.source, range: [node.range[0], node.range[1]] });
+      } else if (!anchors.has(node.source) && node.range)
+        found.push({ name: node.source, range: [node.range[0], node.range[1]] });
     },
   });
   return found.slice(0, mostSyntaxErrors);
@@ -176,7 +263,9 @@ function walk(parsed: Document.Parsed, path: KeyPath): Walked {
     const inside: unknown = isAlias(node) ? node.resolve(parsed) : node;
     const step = path[depth]!;
     if (isMap(inside)) {
-      const next: Pair | undefined = inside.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      const next: Pair | undefined = inside.items.find(
+        ({ key }) => isScalar(key) && String(key.value) === String(step),
+      );
       if (!next) return { depth, pair, node };
       pair = next;
       node = (next.value as Node | null) ?? undefined;

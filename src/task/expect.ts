@@ -1,6 +1,13 @@
 import { z } from 'zod';
 
-import { parseDateTime, parseDuration, parseSize, dateTimePattern, durationPattern, sizePattern } from './quantities.ts';
+import {
+  parseDateTime,
+  parseDuration,
+  parseSize,
+  dateTimePattern,
+  durationPattern,
+  sizePattern,
+} from './quantities.ts';
 
 /**
  * What a place of the contract expects, carried through zod as the text of its error: `noun` completes "must be …", `fix` says
@@ -18,22 +25,34 @@ const durationSays = expecting('a duration', 'Write it like 6h, 15m, 90s or 1h30
 
 /** A duration above zero: `6h`, `15m`, `90s`, `1h30m`, or seconds as a number. */
 export const duration = z
-  .union([z.number(durationSays).positive(durationSays), z.string(durationSays).regex(durationPattern, durationSays)], durationSays)
+  .union(
+    [z.number(durationSays).positive(durationSays), z.string(durationSays).regex(durationPattern, durationSays)],
+    durationSays,
+  )
   .refine((value) => (parseDuration(value) ?? 0) > 0, durationSays);
 
 /** A duration that may be zero. */
 export const wait = z
-  .union([z.number(durationSays).nonnegative(durationSays), z.string(durationSays).regex(durationPattern, durationSays)], durationSays)
+  .union(
+    [z.number(durationSays).nonnegative(durationSays), z.string(durationSays).regex(durationPattern, durationSays)],
+    durationSays,
+  )
   .refine((value) => parseDuration(value) !== undefined, durationSays);
 
 const sizeSays = expecting('a size', 'Write it like 2GB, 64MiB or 512KB; a bare number means bytes.');
 
 /** A size above zero: `2GB`, `64MiB`, or bytes as a number. */
 export const size = z
-  .union([z.number(sizeSays).int(sizeSays).positive(sizeSays), z.string(sizeSays).regex(sizePattern, sizeSays)], sizeSays)
+  .union(
+    [z.number(sizeSays).int(sizeSays).positive(sizeSays), z.string(sizeSays).regex(sizePattern, sizeSays)],
+    sizeSays,
+  )
   .refine((value) => (parseSize(value) ?? 0) > 0, sizeSays);
 
-const dateTimeSays = expecting('a date and time', 'Write it like 2026-12-01T18:00Z, with +01:00 or the like for another zone; without a zone it is local time.');
+const dateTimeSays = expecting(
+  'a date and time',
+  'Write it like 2026-12-01T18:00Z, with +01:00 or the like for another zone; without a zone it is local time.',
+);
 
 /** An ISO date-time, with a zone or local. */
 export const dateTime = z
@@ -55,7 +74,13 @@ const numberSays = expecting('a number', 'Write a finite number, such as 0.85.')
 const countOrNoneSays = expecting('a whole number from 1, or none', 'Write a number from 1, or none for no limit.');
 
 /** A whole number from 1, or the word `none`. */
-export const countOrNone = z.union([z.number(countOrNoneSays).int(countOrNoneSays).min(1, countOrNoneSays).max(mostOfAll, countOrNoneSays), z.literal('none', countOrNoneSays)], countOrNoneSays);
+export const countOrNone = z.union(
+  [
+    z.number(countOrNoneSays).int(countOrNoneSays).min(1, countOrNoneSays).max(mostOfAll, countOrNoneSays),
+    z.literal('none', countOrNoneSays),
+  ],
+  countOrNoneSays,
+);
 
 /** A finite number. */
 export const finite = z.number(numberSays);
@@ -69,7 +94,10 @@ export function text(noun: string, fix: string) {
 /** True or false. */
 export const flag = z.boolean(expecting('true or false', 'Write true or false.'));
 
-const pathSays = ['a path', 'Write a path as text, such as data/test.csv; quote it when YAML reads it as a number.'] as const;
+const pathSays = [
+  'a path',
+  'Write a path as text, such as data/test.csv; quote it when YAML reads it as a number.',
+] as const;
 
 /** A path as the user writes it. */
 export const path = text(...pathSays);
@@ -79,17 +107,36 @@ const pathsSays = expecting('a path or a list of paths', 'Write one path, or a l
 /** One path, or a list of at least one. */
 export const paths = z.union([text(...pathSays), z.array(path, pathsSays).min(1, pathsSays)], pathsSays);
 
-const argument = z.string(expecting('text', 'Quote it, so that YAML keeps it as text.')).refine((value) => !value.includes('\0'), expecting('text without NUL', 'Remove the NUL character.'));
+const argument = z
+  .string(expecting('text', 'Quote it, so that YAML keeps it as text.'))
+  .refine((value) => !value.includes('\0'), expecting('text without NUL', 'Remove the NUL character.'));
 
-const commandSays = expecting('a command', 'Write a list of arguments, such as [python3, evaluate.py], or one plain text.');
+const commandSays = expecting(
+  'a command',
+  'Write a list of arguments, such as [python3, evaluate.py], or one plain text.',
+);
 
 /** A program with its arguments: a list, or a text that is split without a shell. */
-export const command = z.union([text('a command', 'Write a program and its arguments, such as [python3, evaluate.py].'), z.array(argument, commandSays).min(1, commandSays)], commandSays);
+export const command = z.union(
+  [
+    text('a command', 'Write a program and its arguments, such as [python3, evaluate.py].'),
+    z.array(argument, commandSays).min(1, commandSays),
+  ],
+  commandSays,
+);
 
 /** A mapping with exactly these keys; whatever else stands there is an unknown key. */
 export function mapping<Shape extends z.core.$ZodLooseShape>(shape: Shape, noun: string) {
   const keys = Object.keys(shape);
-  return z.strictObject(shape, expecting(noun, keys.length > 12 ? 'Write at least objective, candidate and evaluate.' : `Write a mapping with ${keys.join(', ')}.`));
+  return z.strictObject(
+    shape,
+    expecting(
+      noun,
+      keys.length > 12
+        ? 'Write at least objective, candidate and evaluate.'
+        : `Write a mapping with ${keys.join(', ')}.`,
+    ),
+  );
 }
 
 /** One of a few words. */
@@ -98,9 +145,15 @@ export function word<const Words extends readonly [string, ...string[]]>(words: 
   return z.enum(words, expecting(list, `Write ${list}.`));
 }
 
-const namesSays = expecting('a list of variable names', 'Write names only, such as [CUDA_VISIBLE_DEVICES, HF_HOME]; their values come from the environment of `hma run`.');
+const namesSays = expecting(
+  'a list of variable names',
+  'Write names only, such as [CUDA_VISIBLE_DEVICES, HF_HOME]; their values come from the environment of `hma run`.',
+);
 
-const nameSays = expecting('the name of a variable', 'Write the name only, such as CUDA_VISIBLE_DEVICES; its value comes from the environment of `hma run`.');
+const nameSays = expecting(
+  'the name of a variable',
+  'Write the name only, such as CUDA_VISIBLE_DEVICES; its value comes from the environment of `hma run`.',
+);
 
 /** Names of environment variables; never values. */
 export const variableNames = z.array(z.string(nameSays).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, nameSays), namesSays);

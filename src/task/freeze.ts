@@ -35,9 +35,17 @@ const agent = z.strictObject({
   environment: variables,
 });
 
-const result = z.discriminatedUnion('from', [z.strictObject({ from: z.literal('file') }), z.strictObject({ from: z.literal('lastLine') }), z.strictObject({ from: z.literal('pattern'), pattern: z.string() })]);
+const result = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('file') }),
+  z.strictObject({ from: z.literal('lastLine') }),
+  z.strictObject({ from: z.literal('pattern'), pattern: z.string() }),
+]);
 
-const notify = z.discriminatedUnion('kind', [z.strictObject({ kind: z.literal('none') }), z.strictObject({ kind: z.literal('command'), command }), z.strictObject({ kind: z.literal('url'), url: z.string() })]);
+const notify = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({ kind: z.literal('command'), command }),
+  z.strictObject({ kind: z.literal('url'), url: z.string() }),
+]);
 
 const frozen: z.ZodType<Contract> = z.strictObject({
   schema: z.literal(contractSchemaNumber),
@@ -45,22 +53,53 @@ const frozen: z.ZodType<Contract> = z.strictObject({
   objective: z.string(),
   candidate: strings.min(1),
   protected: strings,
-  evaluate: z.strictObject({ command, cwd: z.string(), timeoutMs: amount, exclusive: z.boolean(), repeats: amount, result, hidden: strings }),
+  evaluate: z.strictObject({
+    command,
+    cwd: z.string(),
+    timeoutMs: amount,
+    exclusive: z.boolean(),
+    repeats: amount,
+    result,
+    hidden: strings,
+  }),
   validate: z.strictObject({ command, cwd: z.string(), timeoutMs: amount }).nullable(),
   grade: z.strictObject({ command, cwd: z.string(), timeoutMs: amount, hidden: strings }).nullable(),
   metric,
   feedback: z.enum(['score', 'blind']),
   agents: z.strictObject({ A: agent, B: agent }),
-  policy: z.strictObject({ mode: z.enum(['alternate', 'single']), cap: amount.nullable(), first: z.enum(['A', 'B']), tellCap: z.boolean() }),
-  budgets: z.strictObject({ totalMs: amount, reviewMs: span, experiments: amount.nullable(), until: z.int().nullable() }),
-  lateRule: z.discriminatedUnion('rule', [z.strictObject({ rule: z.literal('finished') }), z.strictObject({ rule: z.literal('submitted'), graceMs: span })]),
+  policy: z.strictObject({
+    mode: z.enum(['alternate', 'single']),
+    cap: amount.nullable(),
+    first: z.enum(['A', 'B']),
+    tellCap: z.boolean(),
+  }),
+  budgets: z.strictObject({
+    totalMs: amount,
+    reviewMs: span,
+    experiments: amount.nullable(),
+    until: z.int().nullable(),
+  }),
+  lateRule: z.discriminatedUnion('rule', [
+    z.strictObject({ rule: z.literal('finished') }),
+    z.strictObject({ rule: z.literal('submitted'), graceMs: span }),
+  ]),
   fallback: z.enum(['standing', 'record']),
   failures: z.strictObject({ attempts: amount, waitMs: span, then: z.enum(['handover', 'pause']) }),
   stallMs: amount,
   stopAfterBarren: amount.nullable(),
   notify,
-  limits: z.strictObject({ candidateBytes: amount, candidateFiles: amount, outputBytes: amount, diskFloorBytes: amount, queue: amount }),
-  isolation: z.strictObject({ tier: z.enum(['auto', 'bubblewrap', 'uid', 'none']), network: z.enum(['open', 'none']), ownHome: z.boolean() }),
+  limits: z.strictObject({
+    candidateBytes: amount,
+    candidateFiles: amount,
+    outputBytes: amount,
+    diskFloorBytes: amount,
+    queue: amount,
+  }),
+  isolation: z.strictObject({
+    tier: z.enum(['auto', 'bubblewrap', 'uid', 'none']),
+    network: z.enum(['open', 'none']),
+    ownHome: z.boolean(),
+  }),
   prompts: z.strictObject({ exploration: z.string().exactOptional(), review: z.string().exactOptional() }),
   environment: variables,
   state: z.string().nullable(),
@@ -77,7 +116,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Names a contract's content: SHA-256 over its canonical JSON, 64 hex digits. Equal contracts have equal hashes. */
-export const contractHash = (contract: Contract): string => createHash('sha256').update(canonicalJson(contract)).digest('hex');
+export const contractHash = (contract: Contract): string =>
+  createHash('sha256').update(canonicalJson(contract)).digest('hex');
 
 /** The text of a run's `contract.json`. */
 export const freezeContract = (contract: Contract): string => `${JSON.stringify(contract, null, 2)}\n`;
@@ -95,15 +135,30 @@ export function thawContract(text: string): Result<Contract, ThawRefusal> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    return refused({ reason: 'not_json', what: `the frozen contract is not JSON: ${(cause as Error).message}`, fix: 'The file was cut or changed; restore it from a backup. Its hash stands in the ledger.' });
+    return refused({
+      reason: 'not_json',
+      what: `the frozen contract is not JSON: ${(cause as Error).message}`,
+      fix: 'The file was cut or changed; restore it from a backup. Its hash stands in the ledger.',
+    });
   }
   const number = typeof value === 'object' && value !== null ? (value as { schema?: unknown }).schema : undefined;
   if (typeof number === 'number' && number > contractSchemaNumber) {
-    return refused({ reason: 'newer', what: `the frozen contract has form ${number}; this version of HMA reads up to ${contractSchemaNumber}`, fix: 'Update HMA, or go on with the version that started the run.' });
+    return refused({
+      reason: 'newer',
+      what: `the frozen contract has form ${number}; this version of HMA reads up to ${contractSchemaNumber}`,
+      fix: 'Update HMA, or go on with the version that started the run.',
+    });
   }
   const parsed = frozen.safeParse(value);
   if (parsed.success) return ok(parsed.data);
   const first = parsed.error.issues[0]!;
-  const where = first.path.length === 0 ? 'the frozen contract' : `the frozen contract’s \`${sayPath(first.path.map((step) => (typeof step === 'symbol' ? String(step) : step)))}\``;
-  return refused({ reason: 'invalid', what: `${where} is wrong: ${first.message}`, fix: 'The file was changed by hand or by another program; restore it from a backup.' });
+  const where =
+    first.path.length === 0
+      ? 'the frozen contract'
+      : `the frozen contract’s \`${sayPath(first.path.map((step) => (typeof step === 'symbol' ? String(step) : step)))}\``;
+  return refused({
+    reason: 'invalid',
+    what: `${where} is wrong: ${first.message}`,
+    fix: 'The file was changed by hand or by another program; restore it from a backup.',
+  });
 }

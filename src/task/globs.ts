@@ -26,12 +26,26 @@ export function overlap(a: string, b: string, isFile: (path: string) => boolean 
 const segments = (pattern: string): string[] => (pattern === '.' ? [] : pattern.split('/'));
 
 /** `folders` says which of the two stands for all below it, so that the other may go on where it ends. */
-function meet(a: readonly string[], b: readonly string[], folders: { readonly a: boolean; readonly b: boolean }): boolean {
+function meet(
+  a: readonly string[],
+  b: readonly string[],
+  folders: { readonly a: boolean; readonly b: boolean },
+): boolean {
   const [firstA, ...restA] = a;
   const [firstB, ...restB] = b;
   if (firstA === undefined && firstB === undefined) return true;
-  if (firstA === '**') return meet(restA, b, folders) || (firstB !== undefined && meet(a, restB, folders)) || (firstB === undefined && folders.b);
-  if (firstB === '**') return meet(a, restB, folders) || (firstA !== undefined && meet(restA, b, folders)) || (firstA === undefined && folders.a);
+  if (firstA === '**')
+    return (
+      meet(restA, b, folders) ||
+      (firstB !== undefined && meet(a, restB, folders)) ||
+      (firstB === undefined && folders.b)
+    );
+  if (firstB === '**')
+    return (
+      meet(a, restB, folders) ||
+      (firstA !== undefined && meet(restA, b, folders)) ||
+      (firstA === undefined && folders.a)
+    );
   if (firstA === undefined) return folders.a;
   if (firstB === undefined) return folders.b;
   return segmentsMeet(firstA, firstB) && meet(restA, restB, folders);
@@ -41,7 +55,10 @@ function segmentsMeet(a: string, b: string): boolean {
   if (!isGlob(a) && !isGlob(b)) return a === b;
   if (!isGlob(b)) return picomatch.isMatch(b, a, { dot: true });
   if (!isGlob(a)) return picomatch.isMatch(a, b, { dot: true });
-  const edges = (glob: string): [string, string] => [/^[^*?[\]{}!@+()]*/.exec(glob)![0], /[^*?[\]{}!@+()]*$/.exec(glob)![0]];
+  const edges = (glob: string): [string, string] => [
+    /^[^*?[\]{}!@+()]*/.exec(glob)![0],
+    /[^*?[\]{}!@+()]*$/.exec(glob)![0],
+  ];
   const [startA, endA] = edges(a);
   const [startB, endB] = edges(b);
   return (startA.startsWith(startB) || startB.startsWith(startA)) && (endA.endsWith(endB) || endB.endsWith(endA));

@@ -29,7 +29,12 @@ function isInside(issue: Issue): boolean {
 /** The words that would have been right at the issue's own place. */
 function wordsOf(issue: Issue): string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
-  return issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length === 0).flatMap(wordsOf) : [];
+  return issue.code === 'invalid_union'
+    ? issue.errors
+        .flat()
+        .filter(({ path }) => path.length === 0)
+        .flatMap(wordsOf)
+    : [];
 }
 
 interface Whole {
@@ -39,7 +44,8 @@ interface Whole {
 
 function sayIssue(issue: Issue, base: KeyPath, whole: Whole): Problem[] {
   const path = [...base, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostProblems).map((key) => unknownKey(key, path, whole.schema));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.slice(0, mostProblems).map((key) => unknownKey(key, path, whole.schema));
   if (issue.code === 'invalid_union') {
     const fitting = issue.errors.find((errors) => errors.every(isInside));
     if (fitting) return fitting.flatMap((inner) => sayIssue(inner, path, whole));
@@ -52,16 +58,32 @@ function unknownKey(key: string, path: KeyPath, schema: z.ZodType): Problem {
   const near = nearest(key, known);
   const where = path.length === 0 ? '' : ` in \`${sayPath(path)}\``;
   const fix = near ? `Did you mean \`${near}\`?` : `Known keys here: ${known.join(', ')}.`;
-  return { severity: 'error', code: 'unknown_key', path: [...path, key], at: 'key', what: `unknown key \`${key}\`${where}`, fix };
+  return {
+    severity: 'error',
+    code: 'unknown_key',
+    path: [...path, key],
+    at: 'key',
+    what: `unknown key \`${key}\`${where}`,
+    fix,
+  };
 }
 
 function wrongValue(issue: Issue, path: KeyPath, whole: Whole): Problem {
   const expectation = readExpectation(issue.message) ?? { noun: 'something else', fix: issue.message };
   const found = at(whole.value, path);
-  if (path.length === 0 && found.value === null) return { severity: 'error', code: 'empty', path, what: 'the contract is empty', fix: expectation.fix };
+  if (path.length === 0 && found.value === null)
+    return { severity: 'error', code: 'empty', path, what: 'the contract is empty', fix: expectation.fix };
   const name = path.length === 0 ? 'the contract' : `\`${sayPath(path)}\``;
-  if (!found.exists) return { severity: 'error', code: 'missing', path, at: 'key', what: `${name} is missing`, fix: expectation.fix };
-  if (found.value === null && path.length > 0) return { severity: 'error', code: 'empty', path, what: `${name} is empty; it must be ${expectation.noun}`, fix: expectation.fix };
+  if (!found.exists)
+    return { severity: 'error', code: 'missing', path, at: 'key', what: `${name} is missing`, fix: expectation.fix };
+  if (found.value === null && path.length > 0)
+    return {
+      severity: 'error',
+      code: 'empty',
+      path,
+      what: `${name} is empty; it must be ${expectation.noun}`,
+      fix: expectation.fix,
+    };
   const near = typeof found.value === 'string' ? nearest(found.value, wordsOf(issue)) : undefined;
   return {
     severity: 'error',
@@ -76,22 +98,27 @@ function wrongValue(issue: Issue, path: KeyPath, whole: Whole): Problem {
 function at(value: unknown, path: KeyPath): { exists: boolean; value: unknown } {
   let current = value;
   for (const step of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return { exists: false, value: undefined };
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step))
+      return { exists: false, value: undefined };
     current = (current as Record<string | number, unknown>)[step];
   }
   return { exists: true, value: current };
 }
 
 /** A path in words: `agents.A.environment[0]`. */
-export const sayPath = (path: KeyPath): string => path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
+export const sayPath = (path: KeyPath): string =>
+  path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 
 /** A value in words, short enough for one line. */
 export function sayValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : sayList(value);
   if (typeof value === 'object') return 'a mapping';
-  if (typeof value === 'string') return value.trim() === '' ? 'an empty text' : `the text ${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)}`;
-  return String(value);
+  if (typeof value === 'string')
+    return value.trim() === ''
+      ? 'an empty text'
+      : `the text ${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)}`;
+  return JSON.stringify(value) === 'null' ? `${value as number}` : JSON.stringify(value);
 }
 
 function sayList(value: readonly unknown[]): string {
@@ -103,17 +130,23 @@ function sayList(value: readonly unknown[]): string {
 export function keysAt(schema: z.core.$ZodType, path: KeyPath): string[] {
   let schemas: z.core.$ZodType[] = [schema];
   for (const step of path) schemas = schemas.flatMap(alternatives).flatMap((one) => below(one, step));
-  return [...new Set(schemas.flatMap(alternatives).flatMap((one) => (one instanceof z.ZodObject ? Object.keys(one.shape) : [])))];
+  return [
+    ...new Set(
+      schemas.flatMap(alternatives).flatMap((one) => (one instanceof z.ZodObject ? Object.keys(one.shape) : [])),
+    ),
+  ];
 }
 
 function below(schema: z.core.$ZodType, step: string | number): z.core.$ZodType[] {
-  if (schema instanceof z.ZodObject) return Object.hasOwn(schema.shape, step) ? [schema.shape[step] as z.core.$ZodType] : [];
-  return schema instanceof z.ZodArray && typeof step === 'number' ? [schema.element as z.core.$ZodType] : [];
+  if (schema instanceof z.ZodObject)
+    return Object.hasOwn(schema.shape, step) ? [schema.shape[step] as z.core.$ZodType] : [];
+  return schema instanceof z.ZodArray && typeof step === 'number' ? [schema.element] : [];
 }
 
 /** A schema without its wrappers; a union as its members. */
 function alternatives(schema: z.core.$ZodType): z.core.$ZodType[] {
   if (schema instanceof z.ZodUnion) return (schema.options as z.core.$ZodType[]).flatMap(alternatives);
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) return alternatives(schema.def.innerType as z.core.$ZodType);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
+    return alternatives(schema.def.innerType);
   return [schema];
 }

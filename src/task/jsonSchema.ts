@@ -13,9 +13,19 @@ type Json = Record<string, unknown>;
 
 /** The JSON schema (draft 7, which YAML editors read) of `hma.yaml` as users write it, for completion, hover and checks in an editor. */
 export function contractJsonSchema(): Json {
-  const generated = z.toJSONSchema(contractSource, { io: 'input', target: 'draft-7', override: ({ jsonSchema }) => tidy(jsonSchema as Json) }) as Json;
+  const generated = z.toJSONSchema(contractSource, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ jsonSchema }) => tidy(jsonSchema as Json),
+  }) as Json;
   const { $schema, ...rest } = generated;
-  return { $schema, title: 'HMA task contract', description: 'The task that two agents take turns on: what is to be improved, how it is evaluated, and within which bounds.', ...rest };
+  return {
+    $schema,
+    title: 'HMA task contract',
+    description:
+      'The task that two agents take turns on: what is to be improved, how it is evaluated, and within which bounds.',
+    ...rest,
+  };
 }
 
 /** Drops what only makes hovers longer: the bounds of safe integers, and the empty default of whole sections. */

@@ -10,8 +10,11 @@ import { sortMessages, type ContractMessage } from './messages.ts';
 import type { Contract } from './model.ts';
 import { nearest } from './nearest.ts';
 import { readText } from './readText.ts';
-import { absolutePath, plainPath, resolveContract, type Report } from './resolve.ts';
+import { absolutePath } from './paths.ts';
+import type { Report } from './programs.ts';
+import { resolveContract } from './resolve.ts';
 import { contractSource, type ContractSource } from './schema.ts';
+import { readTexts } from './texts.ts';
 import { mergeSources, type MergedSource } from './sources.ts';
 
 /** The contract's usual name in a workspace. */
@@ -19,9 +22,6 @@ export const contractFileName = 'hma.yaml';
 
 /** Largest contract file, bytes. */
 export const largestContract = 512 * 1024;
-
-/** Largest objective or prompt template, bytes. */
-export const largestText = 256 * 1024;
 
 /** What to load, and what the world is like. */
 export interface LoadRequest {
@@ -43,17 +43,30 @@ export interface LoadRequest {
 export interface LoadedContract {
   readonly contract: Contract;
   readonly warnings: readonly ContractMessage[];
-  readonly sources: { readonly contract: string; readonly private?: string; readonly objective?: string; readonly prompts: readonly string[] };
+  readonly sources: {
+    readonly contract: string;
+    readonly private?: string;
+    readonly objective?: string;
+    readonly prompts: readonly string[];
+  };
 }
 
 /**
  * Reads, checks and resolves a task contract. All errors of all kinds are given at once, sorted by place, each with file, line and
  * column; warnings come along with them. Never throws for what a user can write.
  */
-export async function loadContract(request: LoadRequest): Promise<Result<LoadedContract, { readonly messages: readonly ContractMessage[] }>> {
+export async function loadContract(
+  request: LoadRequest,
+): Promise<Result<LoadedContract, { readonly messages: readonly ContractMessage[] }>> {
   const workspace = resolve(request.workspace);
   const path = resolve(workspace, request.file ?? contractFileName);
-  const world: World = { workspace, path, name: nameOf(workspace, path), home: request.given.home ?? homedir(), request };
+  const world: World = {
+    workspace,
+    path,
+    name: nameOf(workspace, path),
+    home: request.given.home ?? homedir(),
+    request,
+  };
   const main = await readDocument(path, world.name);
   if (!main.ok) return refused({ messages: main.refusal });
   const messages: ContractMessage[] = [...main.value.messages];
@@ -67,7 +80,11 @@ export async function loadContract(request: LoadRequest): Promise<Result<LoadedC
   const sorted = sortMessages(messages);
   if (!loaded || sorted.some(({ severity }) => severity === 'error')) return refused({ messages: sorted });
   const privateFile = secret.ok && secret.value ? { private: secret.value.path } : {};
-  return ok({ contract: loaded.contract, warnings: sorted, sources: { contract: path, ...privateFile, ...loaded.sources } });
+  return ok({
+    contract: loaded.contract,
+    warnings: sorted,
+    sources: { contract: path, ...privateFile, ...loaded.sources },
+  });
 }
 
 interface World {
@@ -86,35 +103,81 @@ interface MergedWorld extends World {
 /** A file's name as people know it. */
 const nameOf = (workspace: string, path: string): string => below(workspace, path) ?? path;
 
-const fileMessage = (file: string, said: { code: string; what: string; fix: string; line?: number }): ContractMessage => {
+const fileMessage = (
+  file: string,
+  said: { code: string; what: string; fix: string; line?: number },
+): ContractMessage => {
   const line = said.line ?? 1;
-  return { severity: 'error', file, line, column: 1, endLine: line, endColumn: 2, code: said.code, what: said.what, fix: said.fix };
+  return {
+    severity: 'error',
+    file,
+    line,
+    column: 1,
+    endLine: line,
+    endColumn: 2,
+    code: said.code,
+    what: said.what,
+    fix: said.fix,
+  };
 };
 
 async function readDocument(path: string, name: string): Promise<Result<ContractDocument, readonly ContractMessage[]>> {
   const text = await readText(path, largestContract);
   if (text.ok) return parseContract(text.value, name);
   const { code, what, fix, line } = text.refusal;
-  const smallest = code === 'file_missing' && basename(path) === contractFileName ? 'Create it. The smallest contract has three keys: objective, candidate and evaluate.' : fix;
-  return refused([fileMessage(name, { code, what: `${name} ${what}`, fix: smallest, ...(line === undefined ? {} : { line }) })]);
+  const smallest =
+    code === 'file_missing' && basename(path) === contractFileName
+      ? 'Create it. The smallest contract has three keys: objective, candidate and evaluate.'
+      : fix;
+  return refused([
+    fileMessage(name, { code, what: `${name} ${what}`, fix: smallest, ...(line === undefined ? {} : { line }) }),
+  ]);
 }
 
 /** Reads the file that `private` names, which must lie outside the workspace and name no further one. */
-async function readPrivate(main: ContractDocument, world: World): Promise<Result<{ document: ContractDocument; path: string } | undefined, readonly ContractMessage[]>> {
-  const named = typeof main.value === 'object' && main.value !== null ? (main.value as Record<string, unknown>)['private'] : undefined;
+async function readPrivate(
+  main: ContractDocument,
+  world: World,
+): Promise<Result<{ document: ContractDocument; path: string } | undefined, readonly ContractMessage[]>> {
+  const named =
+    typeof main.value === 'object' && main.value !== null
+      ? (main.value as Record<string, unknown>)['private']
+      : undefined;
   if (typeof named !== 'string' || named.trim() === '') return ok(undefined);
   const path = absolutePath(named, world);
-  const problem = (code: string, what: string, fix: string) => refused([main.message({ severity: 'error', code, path: ['private'], what, fix })]);
+  const problem = (code: string, what: string, fix: string) =>
+    refused([main.message({ severity: 'error', code, path: ['private'], what, fix })]);
   if (below(await realOf(world.workspace), await realOf(path)) !== undefined) {
-    return problem('private_in_workspace', `\`private\`: ${named} lies in the workspace, where agents can read it`, 'Move it out of the workspace, such as to ~/.config/hma/.');
+    return problem(
+      'private_in_workspace',
+      `\`private\`: ${named} lies in the workspace, where agents can read it`,
+      'Move it out of the workspace, such as to ~/.config/hma/.',
+    );
   }
   const text = await readText(path, largestContract);
   if (!text.ok) return problem(text.refusal.code, `\`private\`: ${named} ${text.refusal.what}`, text.refusal.fix);
   const document = parseContract(text.value, path);
   if (!document.ok) return document;
   const { value } = document.value;
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return refused([fileMessage(path, { code: 'wrong_type', what: 'the private file must be a mapping of keys and values', fix: 'Write keys of hma.yaml into it, such as grade: or metric:.' })]);
-  if (Object.hasOwn(value, 'private')) return refused([document.value.message({ severity: 'error', code: 'private_in_private', path: ['private'], at: 'key', what: 'the private file names another private file', fix: 'Keep all private keys in one file.' })]);
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    return refused([
+      fileMessage(path, {
+        code: 'wrong_type',
+        what: 'the private file must be a mapping of keys and values',
+        fix: 'Write keys of hma.yaml into it, such as grade: or metric:.',
+      }),
+    ]);
+  if (Object.hasOwn(value, 'private'))
+    return refused([
+      document.value.message({
+        severity: 'error',
+        code: 'private_in_private',
+        path: ['private'],
+        at: 'key',
+        what: 'the private file names another private file',
+        fix: 'Keep all private keys in one file.',
+      }),
+    ]);
   return ok({ document: document.value, path });
 }
 
@@ -124,7 +187,11 @@ interface Understood {
 }
 
 /** Values for required keys that are missing or wrong, so that the rest can be checked all the same. */
-const placeholders: Readonly<Record<string, unknown>> = { objective: 'unknown', candidate: 'unknown', evaluate: ['unknown'] };
+const placeholders: Readonly<Record<string, unknown>> = {
+  objective: 'unknown',
+  candidate: 'unknown',
+  evaluate: ['unknown'],
+};
 
 async function understand(world: MergedWorld, report: Report): Promise<Understood | undefined> {
   const { merged } = world;
@@ -159,23 +226,46 @@ const secrets: readonly KeyPath[] = [['grade'], ['metric', 'thresholds'], ['poli
 function checkSecrets(contract: Contract, merged: MergedSource, report: Report): void {
   if (contract.isolation.tier !== 'none') return;
   for (const path of secrets.filter((secret) => merged.standsInMain(secret))) {
-    report({ severity: 'warning', code: 'agents_can_read', path, at: 'key', what: `without isolation agents can read \`${path.join('.')}\` here`, fix: 'Move it to a file outside the workspace that `private` names, or allow isolation.' });
+    report({
+      severity: 'warning',
+      code: 'agents_can_read',
+      path,
+      at: 'key',
+      what: `without isolation agents can read \`${path.join('.')}\` here`,
+      fix: 'Move it to a file outside the workspace that `private` names, or allow isolation.',
+    });
   }
 }
 
 /** Everything after the schema. Problems under keys that are already known to be wrong are not reported again. */
-async function resolveAndCheck(source: ContractSource, bad: ReadonlySet<string>, { world, report }: { world: MergedWorld; report: Report }): Promise<Understood> {
+async function resolveAndCheck(
+  source: ContractSource,
+  bad: ReadonlySet<string>,
+  { world, report }: { world: MergedWorld; report: Report },
+): Promise<Understood> {
   const said: Report = (problem) => {
     const roots = [String(problem.path[0]), ...(dependsOn[problem.code] ?? [])];
     if (!roots.some((root) => bad.has(root))) report(problem);
   };
   const texts = await readTexts(source, world, said);
-  const facts = { workspace: world.workspace, home: world.home, defaultName: basename(world.workspace) || 'task', ...texts };
+  const facts = {
+    workspace: world.workspace,
+    home: world.home,
+    defaultName: basename(world.workspace) || 'task',
+    ...texts,
+  };
   const written = resolveContract(source, facts, said);
   const kindOf = await lookAt(written, world.workspace);
   const contractFile = below(world.workspace, world.path);
-  const own = [contractFile, texts.sources.objective === undefined ? undefined : below(world.workspace, texts.sources.objective)].filter((path) => path !== undefined);
-  checkContract({ ...written, protected: [...written.protected, ...own] }, { contractFile, kindOf, wall: world.request.given.wall }, said);
+  const own = [
+    contractFile,
+    texts.sources.objective === undefined ? undefined : below(world.workspace, texts.sources.objective),
+  ].filter((path) => path !== undefined);
+  checkContract(
+    { ...written, protected: [...written.protected, ...own] },
+    { contractFile, kindOf, wall: world.request.given.wall },
+    said,
+  );
   checkAdapters(written, world, said);
   const named = checkCommands(written, { workspace: world.workspace, kindOf }, said);
   await checkHidden(written, world.workspace, said);
@@ -191,38 +281,12 @@ function checkAdapters(contract: Contract, world: World, report: Report): void {
     const { adapter } = contract.agents[slot];
     if (known.includes(adapter)) continue;
     const near = nearest(adapter, known);
-    report({ severity: 'error', code: 'unknown_adapter', path: ['agents', slot, 'adapter'], what: `\`agents.${slot}\`: there is no adapter \`${adapter}\``, fix: near ? `Did you mean ${near}?` : `Write one of: ${known.join(', ')}.` });
+    report({
+      severity: 'error',
+      code: 'unknown_adapter',
+      path: ['agents', slot, 'adapter'],
+      what: `\`agents.${slot}\`: there is no adapter \`${adapter}\``,
+      fix: near ? `Did you mean ${near}?` : `Write one of: ${known.join(', ')}.`,
+    });
   }
 }
-
-interface Texts {
-  readonly objective: string;
-  readonly prompts: Contract['prompts'];
-  readonly sources: Understood['sources'];
-}
-
-async function readTexts(source: ContractSource, world: World, report: Report): Promise<Texts> {
-  const read = (value: string | { file: string } | undefined, path: KeyPath) => readTextOrFile(value, { path, world, report });
-  const [objective, exploration, review] = await Promise.all([read(source.objective, ['objective']), read(source.prompts.exploration, ['prompts', 'exploration']), read(source.prompts.review, ['prompts', 'review'])]);
-  return {
-    objective: objective?.text ?? '',
-    prompts: { ...(exploration ? { exploration: exploration.text } : {}), ...(review ? { review: review.text } : {}) },
-    sources: { ...(objective?.file === undefined ? {} : { objective: objective.file }), prompts: [exploration?.file, review?.file].filter((file) => file !== undefined) },
-  };
-}
-
-async function readTextOrFile(value: string | { file: string } | undefined, { path, world, report }: { path: KeyPath; world: World; report: Report }): Promise<{ text: string; file?: string } | undefined> {
-  if (value === undefined) return undefined;
-  const key = path.join('.');
-  if (typeof value === 'string') {
-    if (Buffer.byteLength(value) > largestText) report({ severity: 'error', code: 'file_too_large', path, what: `\`${key}\` is longer than ${largestText / 1024} KiB`, fix: 'Shorten it; name longer material by its path.' });
-    return { text: value };
-  }
-  const file = absolutePath(plainPath(value.file), world);
-  const text = await readText(file, largestText);
-  const place = [...path, 'file'];
-  if (!text.ok) report({ severity: 'error', code: text.refusal.code, path: place, what: `\`${key}\`: ${value.file} ${text.refusal.what}${text.refusal.line === undefined ? '' : ` (line ${text.refusal.line})`}`, fix: text.refusal.fix });
-  else if (text.value.trim() === '') report({ severity: 'error', code: 'file_empty', path: place, what: `\`${key}\`: ${value.file} is empty`, fix: 'Write into it what the agents are to achieve, or name another file.' });
-  return { text: text.ok ? text.value.replace(/\r\n/g, '\n') : '', file };
-}
-

@@ -24,7 +24,10 @@ export function medalPositions(teams: number): MedalPositions | undefined {
 }
 
 /** The scores that earn each medal on a leaderboard: those at the last positions. Undefined for an empty board. */
-export function medalThresholds(metric: Pick<Metric, 'direction'>, leaderboard: readonly number[]): Readonly<Record<Medal, number>> | undefined {
+export function medalThresholds(
+  metric: Pick<Metric, 'direction'>,
+  leaderboard: readonly number[],
+): Readonly<Record<Medal, number>> | undefined {
   const sorted = leaderboard.filter(Number.isFinite).toSorted((a, b) => compareScores(metric, a, b));
   const positions = medalPositions(leaderboard.length);
   if (!positions || sorted.length === 0) return undefined;
@@ -44,7 +47,8 @@ export interface Standing {
 export function standingOf(metric: Pick<Metric, 'direction'>, score: number, leaderboard: readonly number[]): Standing {
   const thresholds = medalThresholds(metric, leaderboard);
   if (!thresholds || !Number.isFinite(score)) return { medal: null, aboveMedian: false };
-  const medal = (['gold', 'silver', 'bronze'] as const).find((name) => compareScores(metric, score, thresholds[name]) <= 0) ?? null;
+  const medal =
+    (['gold', 'silver', 'bronze'] as const).find((name) => compareScores(metric, score, thresholds[name]) <= 0) ?? null;
   return { medal, aboveMedian: compareScores(metric, score, medianOf(leaderboard)!) < 0 };
 }
 

@@ -21,7 +21,10 @@ export interface ContractMessage {
 export function sortMessages(messages: readonly ContractMessage[]): ContractMessage[] {
   return messages.toSorted(
     (a, b) =>
-      (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) || a.line - b.line || a.column - b.column || (a.severity < b.severity ? -1 : a.severity > b.severity ? 1 : 0),
+      (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) ||
+      a.line - b.line ||
+      a.column - b.column ||
+      (a.severity < b.severity ? -1 : a.severity > b.severity ? 1 : 0),
   );
 }
 
@@ -46,7 +49,11 @@ function excerpt(message: ContractMessage): string[] {
 export function formatMessages(messages: readonly ContractMessage[]): string {
   if (messages.length === 0) return '';
   const parts = sortMessages(messages).map((message) =>
-    [`${message.file}:${message.line}:${message.column}: ${message.severity}: ${message.what} [${message.code}]`, ...excerpt(message), `  fix: ${message.fix}`].join('\n'),
+    [
+      `${message.file}:${message.line}:${message.column}: ${message.severity}: ${message.what} [${message.code}]`,
+      ...excerpt(message),
+      `  fix: ${message.fix}`,
+    ].join('\n'),
   );
   return `${parts.join('\n\n')}\n\n${sayCounts(messages)}\n`;
 }

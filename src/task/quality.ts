@@ -32,7 +32,11 @@ function exceeds(difference: number, noise: number, magnitude: number): boolean 
 const clip = (value: number): number => Math.min(1, Math.max(0, value));
 
 /** 1 + the entries strictly better than `score`; undefined for a score that isn't finite. Entries that aren't finite count as worse. */
-export function positionOf(metric: Pick<Metric, 'direction'>, score: number, entries: readonly number[]): number | undefined {
+export function positionOf(
+  metric: Pick<Metric, 'direction'>,
+  score: number,
+  entries: readonly number[],
+): number | undefined {
   if (!Number.isFinite(score)) return undefined;
   return 1 + entries.filter((entry) => compareScores(metric, entry, score) < 0).length;
 }
@@ -67,7 +71,8 @@ export function anchoredLinearQuality(score: number, { baseline, reference }: An
  * finite and positive, or the anchors are equal. Source: metrics.md, Quality (AutoLab).
  */
 export function anchoredLogQuality(score: number, { baseline, reference }: Anchors): number | undefined {
-  if (![score, baseline, reference].every((value) => Number.isFinite(value) && value > 0) || baseline === reference) return undefined;
+  if (![score, baseline, reference].every((value) => Number.isFinite(value) && value > 0) || baseline === reference)
+    return undefined;
   return clip((0.5 * Math.log(baseline / score)) / Math.log(baseline / reference));
 }
 
@@ -76,7 +81,11 @@ export function anchoredLogQuality(score: number, { baseline, reference }: Ancho
  * C1–C3, retention, planning or comparisons across runs. Undefined for a score that isn't finite, for no finite scores, and where
  * all are equal. Source: metrics.md, Quality.
  */
-export function relativeQuality(metric: Pick<Metric, 'direction'>, score: number, scores: readonly number[]): number | undefined {
+export function relativeQuality(
+  metric: Pick<Metric, 'direction'>,
+  score: number,
+  scores: readonly number[],
+): number | undefined {
   const finite = scores.filter(Number.isFinite);
   if (!Number.isFinite(score) || finite.length === 0) return undefined;
   const least = finite.reduce((a, b) => Math.min(a, b));

@@ -33,7 +33,8 @@ export function parseDuration(value: number | string): number | undefined {
 function sumOfParts(text: string): number | undefined {
   if (!durationPattern.test(text)) return undefined;
   let ms = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|d|h|m|s)/g)) ms += Number(amount) * durationUnits[unit!]!;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|d|h|m|s)/g))
+    ms += Number(amount) * durationUnits[unit!]!;
   return ms;
 }
 
@@ -47,15 +48,15 @@ export function parseSize(value: number | string): number | undefined {
 }
 
 /** A date and time of day in ISO 8601; without a zone it is the machine's local time. */
-export const dateTimePattern =
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:?\d\d)?$/;
+export const dateTimePattern = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** Unix time in ms of an ISO date-time, or undefined when it is none or names a day that doesn't exist (30 February). */
 export function parseDateTime(text: string): number | undefined {
   const parts = dateTimePattern.exec(text);
   if (!parts) return undefined;
   const [, year, month, day, hour] = parts.map(Number);
-  if (month! < 1 || month! > 12 || day! < 1 || day! > new Date(Date.UTC(year!, month!, 0)).getUTCDate() || hour! > 23) return undefined;
+  if (month! < 1 || month! > 12 || day! < 1 || day! > new Date(Date.UTC(year!, month, 0)).getUTCDate() || hour! > 23)
+    return undefined;
   const zone = parts[7]?.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2') ?? '';
   const wall = Date.parse(text.replace(' ', 'T').replace(/(Z|[+-]\d\d:?\d\d)$/, '') + zone);
   return Number.isNaN(wall) ? undefined : wall;
@@ -69,5 +70,8 @@ export function sayDuration(ms: number): string {
     [Math.floor((ms % 3_600_000) / 60_000), 'min'],
     [Math.round((ms % 60_000) / 1_000), 's'],
   ];
-  return parts.filter(([amount]) => amount > 0).map(([amount, unit]) => `${amount} ${unit}`).join(' ');
+  return parts
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(' ');
 }

@@ -16,9 +16,17 @@ const refusals: Readonly<Record<string, Omit<ReadRefusal, 'line'>>> = {
   ENOENT: { code: 'file_missing', what: 'does not exist', fix: 'Create it, or correct the path.' },
   ENOTDIR: { code: 'file_missing', what: 'does not exist: a part of its path is a file', fix: 'Correct the path.' },
   EISDIR: { code: 'not_a_file', what: 'is a folder', fix: 'Name a file, or rename the folder.' },
-  EACCES: { code: 'file_unreadable', what: 'may not be read', fix: 'Give yourself permission to read it (chmod u+r, and x on its folders).' },
+  EACCES: {
+    code: 'file_unreadable',
+    what: 'may not be read',
+    fix: 'Give yourself permission to read it (chmod u+r, and x on its folders).',
+  },
   EPERM: { code: 'file_unreadable', what: 'may not be read', fix: 'Give yourself permission to read it.' },
-  ELOOP: { code: 'file_unreadable', what: 'is a symbolic link that leads back to itself', fix: 'Replace the link by a file.' },
+  ELOOP: {
+    code: 'file_unreadable',
+    what: 'is a symbolic link that leads back to itself',
+    fix: 'Replace the link by a file.',
+  },
   ENAMETOOLONG: { code: 'file_missing', what: 'has too long a name', fix: 'Correct the path.' },
   ENXIO: { code: 'not_a_file', what: 'is not a regular file', fix: 'Name a regular file.' },
 };
@@ -34,7 +42,13 @@ export async function readText(path: string, most: number): Promise<Result<strin
     }
   } catch (error) {
     const known = refusals[(error as NodeJS.ErrnoException).code ?? ''];
-    return refused(known ?? { code: 'file_unreadable', what: `can't be read (${(error as Error).message})`, fix: 'Check the file and its file system.' });
+    return refused(
+      known ?? {
+        code: 'file_unreadable',
+        what: `can't be read (${(error as Error).message})`,
+        fix: 'Check the file and its file system.',
+      },
+    );
   }
 }
 
@@ -50,7 +64,11 @@ async function readOpened(handle: FileHandle, most: number): Promise<Result<stri
     if (bytesRead === 0 || filled === bytes.length) break;
   }
   if (filled > most || stat.size > most) {
-    return refused({ code: 'file_too_large', what: `is larger than ${most / 1024} KiB`, fix: `Shorten it to ${most / 1024} KiB; name longer material by its path.` });
+    return refused({
+      code: 'file_too_large',
+      what: `is larger than ${most / 1024} KiB`,
+      fix: `Shorten it to ${most / 1024} KiB; name longer material by its path.`,
+    });
   }
   return decode(bytes.subarray(0, filled));
 }
@@ -61,7 +79,13 @@ function decode(bytes: Buffer): Result<string, ReadRefusal> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const nul = text.indexOf('\0');
-    if (nul >= 0) return refused({ code: 'not_utf8', what: 'is not text: it contains a NUL byte', fix: 'Save it as UTF-8 text.', line: lineAt(text, nul) });
+    if (nul >= 0)
+      return refused({
+        code: 'not_utf8',
+        what: 'is not text: it contains a NUL byte',
+        fix: 'Save it as UTF-8 text.',
+        line: lineAt(text, nul),
+      });
     return ok(text);
   } catch {
     // TextDecoder doesn't say where: the longest prefix of whole lines that decodes does

@@ -3,7 +3,8 @@ import type { ContractMessage } from './messages.ts';
 
 type Mapping = Record<string, unknown>;
 
-const isMapping = (value: unknown): value is Mapping => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMapping = (value: unknown): value is Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The contract's file and its private one, as one value, with places in whichever file a key stands. */
 export interface MergedSource {
@@ -17,7 +18,10 @@ export interface MergedSource {
 /** Merges the private file into the contract: mappings key by key; a key that stands in both is a problem. */
 export function mergeSources(main: ContractDocument, secret?: ContractDocument): MergedSource {
   const problems: Problem[] = [];
-  const value = secret && isMapping(main.value) && isMapping(secret.value) ? merge(main.value, secret.value, { path: [], problems, main: main.file }) : main.value;
+  const value =
+    secret && isMapping(main.value) && isMapping(secret.value)
+      ? merge(main.value, secret.value, { path: [], problems, main: main.file })
+      : main.value;
   const message = (problem: Problem): ContractMessage => {
     const path = concretePath(value, problem.path);
     const inSecret = secret !== undefined && (secret.depth(path) > main.depth(path) || problem.code === 'key_in_both');
@@ -38,13 +42,23 @@ function merge(main: Mapping, secret: Mapping, at: Merging): Mapping {
     const path = [...at.path, key];
     if (!Object.hasOwn(main, key)) merged[key] = value;
     else if (isMapping(main[key]) && isMapping(value)) merged[key] = merge(main[key], value, { ...at, path });
-    else at.problems.push({ severity: 'error', code: 'key_in_both', path, at: 'key', what: `\`${path.join('.')}\` stands in ${at.main} too`, fix: fixOf(key, main[key], value) });
+    else
+      at.problems.push({
+        severity: 'error',
+        code: 'key_in_both',
+        path,
+        at: 'key',
+        what: `\`${path.join('.')}\` stands in ${at.main} too`,
+        fix: fixOf(key, main[key], value),
+      });
   }
   return merged;
 }
 
 function fixOf(key: string, main: unknown, secret: unknown): string {
-  return isMapping(secret) && !isMapping(main) && ['evaluate', 'validate', 'grade'].includes(key) ? `Write \`${key}: {command: …}\` in the contract, so that further keys can be added here.` : 'Keep it in one of the two files.';
+  return isMapping(secret) && !isMapping(main) && ['evaluate', 'validate', 'grade'].includes(key)
+    ? `Write \`${key}: {command: …}\` in the contract, so that further keys can be added here.`
+    : 'Keep it in one of the two files.';
 }
 
 /**
@@ -58,9 +72,15 @@ function concretePath(value: unknown, path: KeyPath): KeyPath {
     if ((step === 'command' || step === 'adapter') && !isMapping(current)) continue;
     if (typeof step === 'number' && !Array.isArray(current)) continue;
     const either = typeof step === 'string' ? /^(\d+):(.*)$/s.exec(step) : null;
-    const real = either && !(isMapping(current) && Object.hasOwn(current, step)) ? (Array.isArray(current) ? Number(either[1]) : either[2]!) : step;
+    const real =
+      either && !(isMapping(current) && Object.hasOwn(current, step))
+        ? Array.isArray(current)
+          ? Number(either[1])
+          : either[2]!
+        : step;
     concrete.push(real);
-    current = typeof current === 'object' && current !== null ? (current as Record<string | number, unknown>)[real] : undefined;
+    current =
+      typeof current === 'object' && current !== null ? (current as Record<string | number, unknown>)[real] : undefined;
   }
   return concrete;
 }

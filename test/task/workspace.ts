@@ -44,10 +44,17 @@ export async function openWorkspace(): Promise<Workspace> {
 
 /** Loads the contract of a workspace as the tests' world is: a fixed time, home and set of adapters. */
 export const load = (workspace: string, more: Partial<LoadRequest> = {}) =>
-  loadContract({ workspace, given: { wall, home: '/home/ada', adapters: ['claude-code', 'codex', 'command'] }, ...more });
+  loadContract({
+    workspace,
+    given: { wall, home: '/home/ada', adapters: ['claude-code', 'codex', 'command'] },
+    ...more,
+  });
 
 /** Writes `hma.yaml` and gives the messages of loading it. */
-export async function messagesFor(workspace: Workspace, yaml: string | Uint8Array): Promise<{ ok: boolean; messages: readonly ContractMessage[] }> {
+export async function messagesFor(
+  workspace: Workspace,
+  yaml: string | Uint8Array,
+): Promise<{ ok: boolean; messages: readonly ContractMessage[] }> {
   await workspace.write('hma.yaml', yaml);
   const loaded = await load(workspace.path);
   return { ok: loaded.ok, messages: loaded.ok ? loaded.value.warnings : loaded.refusal.messages };
