@@ -7,7 +7,7 @@ import { checkProtected, pristineFile } from '../evaluators/protectedFiles.ts';
 import { writeFileAtomic } from '../base/files.ts';
 import { isBetter } from '../task/quality.ts';
 import { record, standing } from '../archive/order.ts';
-import { admit, callerOf, decideSubmission, decideUncaptured, undecided, type Caller } from '../experiments/decide.ts';
+import { admit, callerOf, decideSubmission, decideUncaptured, sentBefore, undecided, type Caller } from '../experiments/decide.ts';
 import type { Experiment, RejectionCode } from '../experiments/model.ts';
 import { latestAttempt } from '../options/evolve.ts';
 import type { Option } from '../options/model.ts';
@@ -62,24 +62,27 @@ export class Gate {
   async submit(request: SubmitRequest): Promise<SubmitReply> {
     const { recorder } = this.#room;
     const { caller, option } = this.#caller(request.token);
+    const again = option && sentBefore(recorder.state, option, request.request);
+    if (again) return { id: again };
     const turnedAway = admit(recorder.state, caller, recorder.given());
     // Content equal to a pending or accepted submission is still answered when the option takes no more: a lost reply is read back.
     if (turnedAway && !(option && turnedAway.code !== 'paused')) return this.#refuse(option, turnedAway);
     const note = request.note === undefined ? null : request.note.slice(0, longestNote);
     const reported = request.reported === undefined || !Number.isFinite(request.reported) ? null : request.reported;
+    const call = { note, reported, ...(request.request === undefined ? {} : { request: request.request }) };
     const captured = await this.#capture();
     const nowOption = option && recorder.state.options[option.number - 1];
     if (!nowOption) return this.#refuse(option, turnedAway ?? { code: 'not_your_turn', reason: 'this session is not the one whose turn it is' });
     const attempt = latestAttempt(nowOption)?.number ?? 0;
     if (!captured.ok) {
       if (turnedAway) return this.#refuse(option, turnedAway);
-      return this.#rejectUncaptured(nowOption, attempt, { note, reported, ...this.#refusalOf(captured.refusal) });
+      return this.#rejectUncaptured(nowOption, attempt, { ...call, ...this.#refusalOf(captured.refusal) });
     }
     const tampered = (await checkProtected(this.#room.workspace, this.#room.protectedFiles)).map(({ path }) => path);
-    const decided = decideSubmission(recorder.state, { option: recorder.state.options[option.number - 1] ?? nowOption, attempt, note, reported, captured: { snapshot: captured.value.id, contentHash: captured.value.contentHash, files: captured.value.files, bytes: captured.value.bytes }, tampered });
+    const decided = decideSubmission(recorder.state, { option: recorder.state.options[option.number - 1] ?? nowOption, attempt, ...call, captured: { snapshot: captured.value.id, contentHash: captured.value.contentHash, files: captured.value.files, bytes: captured.value.bytes }, tampered });
     if (decided.kind === 'known') return { id: decided.id };
     const late = admit(recorder.state, caller, recorder.given());
-    if (late) return turnedAway ? this.#refuse(option, late) : this.#rejectUncaptured(nowOption, attempt, { note, reported, ...late });
+    if (late) return turnedAway ? this.#refuse(option, late) : this.#rejectUncaptured(nowOption, attempt, { ...call, ...late });
     recorder.append(decided.facts);
     crashAt('reply.submit');
     return { id: decided.id };
@@ -107,7 +110,7 @@ export class Gate {
     return { refused: refusal };
   }
 
-  #rejectUncaptured(option: Option, attempt: number, why: { note: string | null; reported: number | null; code: RejectionCode; reason: string }): SubmitReply {
+  #rejectUncaptured(option: Option, attempt: number, why: { note: string | null; reported: number | null; request?: string; code: RejectionCode; reason: string }): SubmitReply {
     const { recorder } = this.#room;
     const { id, facts } = decideUncaptured(recorder.state, { option, attempt, ...why });
     recorder.append(facts);
@@ -283,6 +286,8 @@ export class Gate {
     const { review } = recorder.state;
     if (caller.kind !== 'review' || review?.state !== 'open') return { refused: { code: 'not_your_turn', reason: 'only the reviewer nominates, while the final review is open' } };
     const fact = decideBallot(recorder.state, request);
+    // The same word again, as after a lost answer, is no other ballot.
+    if (fact.data.valid && review.nomination?.candidate === fact.data.candidate && review.nomination.reason === fact.data.reason) return { nominated: fact.data.candidate };
     if (fact.data.valid) {
       writeFileAtomic(new SessionFolder(files.sessions, { kind: 'review' }).ballot, `${JSON.stringify({ candidate: fact.data.candidate, reason: fact.data.reason }, null, 2)}\n`, 0o666);
       crashAt('ballot.written');

@@ -52,15 +52,17 @@ export const undecided = (state: RunState): readonly Experiment[] => state.exper
  */
 export function decideSubmission(
   state: RunState,
-  submission: { option: Option; attempt: number; note: string | null; reported: number | null; captured: CapturedFiles; tampered: readonly string[] },
+  submission: { option: Option; attempt: number; note: string | null; reported: number | null; request?: string; captured: CapturedFiles; tampered: readonly string[] },
 ): { readonly kind: 'known'; readonly id: string } | { readonly kind: 'new'; readonly id: string; readonly facts: readonly RunFact[] } {
   const { option, attempt, note, reported, captured, tampered } = submission;
+  const again = sentBefore(state, option, submission.request);
+  if (again !== null) return { kind: 'known', id: again };
   const same = state.experiments.find(
     (e) => e.option === option.number && e.captured?.contentHash === captured.contentHash && (isUndecided(e) || e.state === 'accepted'),
   );
   if (same) return { kind: 'known', id: same.id };
   const id = nextId(state);
-  const submitted: RunFact = { type: 'experiment.submitted', data: { id, option: option.number, agent: option.agent, attempt, note, reported, captured } };
+  const submitted: RunFact = { type: 'experiment.submitted', data: { id, option: option.number, agent: option.agent, attempt, note, reported, captured, ...named(submission.request) } };
   const reject = (code: RejectionCode, reason: string): RunFact => ({ type: 'experiment.rejected', data: { id, option: option.number, code, reason, score: null } });
   if (tampered.length > 0) {
     const names = tampered.join(', ');
@@ -72,12 +74,18 @@ export function decideSubmission(
   return { kind: 'new', id, facts: [submitted] };
 }
 
+/** The experiment that this very call of the option brought before; its answer was lost, whatever became of it. */
+export const sentBefore = (state: RunState, option: Option, request: string | undefined): string | null =>
+  (request === undefined ? undefined : state.experiments.find((e) => e.option === option.number && e.request === request)?.id) ?? null;
+
+const named = (request: string | undefined) => (request === undefined ? {} : { request });
+
 /** A submission whose files could not be captured: an experiment without files, rejected at once. */
-export function decideUncaptured(state: RunState, submission: { option: Option; attempt: number; note: string | null; reported: number | null; code: RejectionCode; reason: string }) {
+export function decideUncaptured(state: RunState, submission: { option: Option; attempt: number; note: string | null; reported: number | null; request?: string; code: RejectionCode; reason: string }) {
   const { option, attempt, note, reported, code, reason } = submission;
   const id = nextId(state);
   const facts: RunFact[] = [
-    { type: 'experiment.submitted', data: { id, option: option.number, agent: option.agent, attempt, note, reported, captured: null } },
+    { type: 'experiment.submitted', data: { id, option: option.number, agent: option.agent, attempt, note, reported, captured: null, ...named(submission.request) } },
     { type: 'experiment.rejected', data: { id, option: option.number, code, reason, score: null } },
   ];
   return { id, facts };

@@ -13,6 +13,8 @@ export interface ExperimentEvents {
     readonly note: string | null;
     readonly reported: number | null;
     readonly captured: CapturedFiles | null;
+    /** The session's name for the call that brought it, if it gave one. */
+    readonly request?: string;
   };
   /** Write-ahead intent of an evaluator's start. */
   'evaluation.starting': { readonly id: string; readonly nonce: string; readonly kind: 'evaluate' | 'control' };

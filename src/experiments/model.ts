@@ -60,6 +60,8 @@ export type Experiment = {
   readonly submittedWall: number;
   /** null when the capture itself was refused. */
   readonly captured: CapturedFiles | null;
+  /** The session's name for the call: the same call sent again gets this experiment's id. */
+  readonly request?: string;
   readonly evaluations: readonly Evaluation[];
 } & (
   | { readonly state: 'queued' | 'evaluating' }

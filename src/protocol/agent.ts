@@ -22,6 +22,8 @@ interface WithToken {
 }
 
 export interface SubmitRequest extends WithToken {
+  /** Names this call, however often it is sent again: a call whose answer was lost is answered with the same id, whatever became of it. */
+  readonly request?: string;
   readonly note?: string;
   /** The agent's own validation score. */
   readonly reported?: number;

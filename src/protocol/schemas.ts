@@ -9,7 +9,7 @@ const active = z.number().finite().nonnegative();
 
 /** What the controller accepts on its sockets; everything else is an error for the sender alone. */
 export const withToken: z.ZodType<{ token: string }> = z.object({ token });
-export const submitRequest: z.ZodType<SubmitRequest> = z.object({ token, note: z.string().max(20_000).exactOptional(), reported: z.number().finite().exactOptional() });
+export const submitRequest: z.ZodType<SubmitRequest> = z.object({ token, request: z.string().min(1).max(64).exactOptional(), note: z.string().max(20_000).exactOptional(), reported: z.number().finite().exactOptional() });
 export const resultRequest: z.ZodType<ResultRequest> = z.object({ token, id: z.string().max(40), waitMs: active });
 export const fileRequest: z.ZodType<FileRequest> = z.object({ token, id: z.string().max(40), path: z.string().max(8192).exactOptional() });
 export const nominateRequest: z.ZodType<NominateRequest> = z.object({ token, candidate: z.string().max(200), reason: z.string().max(20_000) });

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { agentRequests, receiptSeen, sessionExit, type NominateReply, type ResultReply, type StatusReply, type SubmitReply, type ValidateReply } from '../protocol/agent.ts';
 import { longestWaitSeconds, parseScore, parseWait, type Words } from './arguments.ts';
 import { answerRefused, answerWith, askController, type Ask } from './ask.ts';
@@ -28,7 +30,7 @@ export async function submit(ask: Ask, words: Words): Promise<number> {
   if (note !== undefined && note.length > longestNote) return ask.misuse(`--note has ${note.length} characters; at most ${longestNote} are kept. Write the rest to a file in the workspace.`);
   const reported = score === undefined ? undefined : parseScore(score);
   if (score !== undefined && reported === undefined) return ask.misuse(`--score takes a finite decimal number such as 0.83 or -1e-4, not ${JSON.stringify(score)}`);
-  const params = { ...(note === undefined ? {} : { note }), ...(reported === undefined ? {} : { reported }) };
+  const params = { request: randomBytes(9).toString('base64url'), ...(note === undefined ? {} : { note }), ...(reported === undefined ? {} : { reported }) };
   const submitted = await askController<SubmitReply>(ask, agentRequests.submit, { params, timeoutMs: captureMs });
   if ('exit' in submitted) return submitted.exit;
   if ('refused' in submitted.reply) return answerRefused(ask, submitted.reply.refused);

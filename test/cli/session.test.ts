@@ -40,7 +40,7 @@ test('submit prints the id, then the receipt, then says that it was seen', async
   expect(said).toMatchObject({ exit: 0, err: '', pieces: ['{"id":"e3"}\n', `${JSON.stringify(accepted)}\n`] });
   await server.called(receiptSeen);
   expect(server.calls).toEqual([
-    { method: agentRequests.submit, params: { note: 'deeper', reported: 0.13, token: 'secret' } },
+    { method: agentRequests.submit, params: { request: expect.stringMatching(/^[\w-]{12}$/) as string, note: 'deeper', reported: 0.13, token: 'secret' } },
     { method: agentRequests.result, params: { id: 'e3', waitMs: 8000, token: 'secret' } },
     { method: 'agent/seen', params: { token: 'secret', id: 'e3' } },
   ]);
@@ -169,7 +169,7 @@ test.each([
 test('negative scores and words after -- are values', async () => {
   await using server = await serve({ [agentRequests.submit]: () => ({ id: 'e1' }), [agentRequests.result]: () => accepted });
   await hma(['submit', '--score', '-1.5e-3', '--note', '--json'], server);
-  expect(server.calls[0]?.params).toEqual({ reported: -0.0015, note: '--json', token: 'secret' });
+  expect(server.calls[0]?.params).toEqual({ request: expect.any(String) as string, reported: -0.0015, note: '--json', token: 'secret' });
 });
 
 test('help needs no session and names the exit codes', async () => {
