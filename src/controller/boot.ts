@@ -91,12 +91,12 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
   const { record, contract, lease, sockets } = taking;
   for (const each of [files.sessions, files.evaluations]) mkdirSync(each, { recursive: true, mode: 0o700 });
   const now = { recorder: undefined as Recorder | undefined };
-  const crashPoint = (point: Parameters<typeof crashAt>[0]): void => crashAt(point, now.recorder?.appending);
+  const crashPoint = (point: Parameters<typeof crashAt>[0]): void => crashAt(point, now.recorder?.appending ?? 'start');
   const opened = openLedger({ dir: folder, fence: lease.fence, confirmFence: () => lease.confirmFence(), crashPoint });
   if (!opened.ok) return refused({ reason: 'broken_ledger', text: describeLedgerRefusal(opened.refusal), fix: '' });
   const { ledger, events, problems } = opened.value;
   for (const problem of problems) request.log(`ledger: ${problem.file}:${problem.line}: ${problem.detail}`);
-  const snapshots = await openSnapshots({ dir: files.snapshots, env: { PATH: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin' }, crashPoint: (point) => crashAt(point) });
+  const snapshots = await openSnapshots({ dir: files.snapshots, env: { PATH: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin' }, crashPoint: (point) => crashAt(point, now.recorder?.state.options.at(-1)?.state ?? 'start') });
   const replayed = replayRun(events);
   const isolation = await isolate(request, { contract, run: record.run, fixed: replayed?.isolation.tier ?? null });
   if (!isolation.ok) return isolation;

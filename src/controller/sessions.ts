@@ -65,8 +65,8 @@ export async function superviseAttempt(room: Room, name: SessionName, attempt: A
     tier: room.isolation.tier,
     runtime: room.runtime,
     prepare: () => prepareAttempt(room, name, attempt),
-    beforeSpawn: () => crashAt('attempt.beforeSpawn'),
-    afterSpawn: () => crashAt('attempt.spawned'),
+    beforeSpawn: () => crashAt('attempt.beforeSpawn', name.kind),
+    afterSpawn: () => crashAt('attempt.spawned', name.kind),
     onStarted(runner) {
       if (currentAttempt(room, name, attempt)?.state !== 'starting') return;
       room.recorder.append([{ type: 'attempt.started', data: { session: name, attempt: attempt.number, runner } }]);
@@ -231,14 +231,14 @@ export async function endSessionTree(room: Room, name: SessionName): Promise<{ e
   const survivors: EndedProcess[] = [];
   for (const attempt of session?.attempts ?? []) {
     if (attempt !== session?.attempts.at(-1) && attempt.state === 'ended' && attempt.exit !== null) continue;
-    crashAt('session.beforeSignal');
+    crashAt('session.beforeSignal', name.kind);
     const tree = await endRunner({
       dir: folderOf(room, name).attempt(attempt.number),
       nonce: attempt.nonce,
       tier: room.isolation.tier,
       graceMs: session ? adapterOf(room, session).graceMs : 0,
     });
-    crashAt('session.signalled');
+    crashAt('session.signalled', name.kind);
     ended.push(...tree.ended);
     survivors.push(...tree.survivors);
   }
