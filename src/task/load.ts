@@ -9,12 +9,11 @@ import { sayIssues } from './issues.ts';
 import { sortMessages, type ContractMessage } from './messages.ts';
 import type { Contract } from './model.ts';
 import { nearest } from './nearest.ts';
-import { readText } from './readText.ts';
+import { readText, readTexts } from './readText.ts';
 import { absolutePath } from './paths.ts';
 import type { Report } from './programs.ts';
 import { resolveContract } from './resolve.ts';
 import { contractSource, type ContractSource } from './schema.ts';
-import { readTexts } from './texts.ts';
 import { mergeSources, type MergedSource } from './sources.ts';
 
 /** The contract's usual name in a workspace. */
