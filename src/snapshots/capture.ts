@@ -77,7 +77,9 @@ function expectSame(before: Survey, after: Survey): void {
     const other = known.get(node.path);
     return other === undefined || !sameSurvey({ ...before, nodes: [other] }, { ...before, nodes: [node] });
   };
-  const path = after.nodes.find(differs)?.path ?? before.nodes.find(({ path: old }) => !after.nodes.some((node) => node.path === old))?.path;
+  const path =
+    after.nodes.find(differs)?.path ??
+    before.nodes.find(({ path: old }) => !after.nodes.some((node) => node.path === old))?.path;
   throw new Changed(path ?? 'The folder');
 }
 
@@ -134,26 +136,41 @@ class CaptureSession {
     }
     if (reading.content.large) this.#tools.crashPoint('snapshot.large');
     if (provenance && node.kind === 'file' && reading.data?.includes(0)) return this.#list(node);
-    if (reading.data && reading.content.blob !== this.#tools.cache.knownBlob(node.path)) await this.#import().blob(reading.content.blob, reading.data);
-    if (cacheable) this.#readings.set(node.path, { stamp: reading.stamp, content: reading.content, readAt: reading.readAt });
+    if (reading.data && reading.content.blob !== this.#tools.cache.knownBlob(node.path))
+      await this.#import().blob(reading.content.blob, reading.data);
+    if (cacheable)
+      this.#readings.set(node.path, { stamp: reading.stamp, content: reading.content, readAt: reading.readAt });
     return this.#enter(node, reading);
   }
 
   async #unchanged(node: Node): Promise<Remembered | undefined> {
     const known = this.#tools.cache.unchanged(node.path, node.stamp);
-    if (known?.content.large && !(await this.#tools.large.has(known.content.sha256, known.content.bytes))) return undefined;
+    if (known?.content.large && !(await this.#tools.large.has(known.content.sha256, known.content.bytes)))
+      return undefined;
     return known;
   }
 
   #enter(node: Node, { content }: Remembered): void {
     const kind: SnapshotEntry['kind'] = node.kind === 'link' ? 'link' : node.stamp.mode & 0o100 ? 'executable' : 'file';
-    this.#entries.push({ path: node.path, kind, bytes: content.bytes, sha256: content.sha256, blob: content.blob, large: content.large });
+    this.#entries.push({
+      path: node.path,
+      kind,
+      bytes: content.bytes,
+      sha256: content.sha256,
+      blob: content.blob,
+      large: content.large,
+    });
   }
 
   #list({ path, stamp }: Node): void {
     const type = stamp.mode & 0o170000;
     const kind = type === 0o100000 ? 'file' : type === 0o040000 ? 'folder' : 'other';
-    this.#listed.push({ path, kind, bytes: kind === 'folder' ? 0 : stamp.bytes, mtimeMs: Math.floor(Number(stamp.mtimeNs) / 1e6) });
+    this.#listed.push({
+      path,
+      kind,
+      bytes: kind === 'folder' ? 0 : stamp.bytes,
+      mtimeMs: Math.floor(Number(stamp.mtimeNs) / 1e6),
+    });
   }
 
   #import(): FastImport {
@@ -171,10 +188,18 @@ class CaptureSession {
     if (id === undefined) {
       const git = this.#import();
       // pointers of unchanged large files too: a repository that lost one would refuse the commit
-      for (const { large, blob, sha256, bytes } of entries) if (large) await git.blob(blob, largePointer(sha256, bytes));
+      for (const { large, blob, sha256, bytes } of entries)
+        if (large) await git.blob(blob, largePointer(sha256, bytes));
       await git.blob(manifestBlob, text);
-      const files = entries.map((entry): TreeFile => ({ mode: MODES[entry.kind], blob: entry.blob, path: contentPath(entry.path) }));
-      id = await git.commit(`hma ${this.#request.kind} snapshot\n`, [...files, { mode: '100644', blob: manifestBlob, path: 'manifest' }]);
+      const files = entries.map((entry): TreeFile => ({
+        mode: MODES[entry.kind],
+        blob: entry.blob,
+        path: contentPath(entry.path),
+      }));
+      id = await git.commit(`hma ${this.#request.kind} snapshot\n`, [
+        ...files,
+        { mode: '100644', blob: manifestBlob, path: 'manifest' },
+      ]);
       this.#tools.commits.set(manifestBlob, id);
     }
     this.#tools.crashPoint('snapshot.objects');

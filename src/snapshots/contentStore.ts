@@ -14,7 +14,18 @@ export interface Stored {
 const CHUNK = 4 * 1024 * 1024;
 const ZEROS = Buffer.alloc(64 * 1024);
 /** What the system answers where files can't share blocks; each means "copy instead". */
-const NO_REFLINK: ReadonlySet<string | undefined> = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOTTY', 'ENOSYS', 'EPERM', 'EACCES', 'EBADF', 'ELOOP']);
+const NO_REFLINK: ReadonlySet<string | undefined> = new Set([
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'EXDEV',
+  'EINVAL',
+  'ENOTTY',
+  'ENOSYS',
+  'EPERM',
+  'EACCES',
+  'EBADF',
+  'ELOOP',
+]);
 
 /** Large files, once each, under the SHA-256 of what was really stored. Never hard links: the workspace could write through them. */
 export class ContentStore {
@@ -35,7 +46,8 @@ export class ContentStore {
 
   /** Removes half written files. Only while nothing is being added. */
   async sweep(): Promise<void> {
-    for (const name of await readdir(this.#dir)) if (name.startsWith('new-')) await rm(join(this.#dir, name), { force: true });
+    for (const name of await readdir(this.#dir))
+      if (name.startsWith('new-')) await rm(join(this.#dir, name), { force: true });
   }
 
   /** The file that holds a content. */
@@ -96,7 +108,11 @@ const settle = (path: string): Promise<Stored> =>
     return hashOf(file);
   });
 
-async function withFile<Value>(path: string | Buffer, flags: number, use: (file: FileHandle) => Promise<Value>): Promise<Value> {
+async function withFile<Value>(
+  path: string | Buffer,
+  flags: number,
+  use: (file: FileHandle) => Promise<Value>,
+): Promise<Value> {
   const file = await open(path, flags, 0o600);
   try {
     return await use(file);
@@ -139,14 +155,16 @@ async function copyRuns(from: FileHandle, to: FileHandle): Promise<void> {
   for (;;) {
     const { bytesRead } = await from.read(buffer, 0, CHUNK, at);
     if (bytesRead === 0) break;
-    for (const [start, end] of dataRuns(buffer.subarray(0, bytesRead))) await writeAll(to, buffer.subarray(start, end), at + start);
+    for (const [start, end] of dataRuns(buffer.subarray(0, bytesRead)))
+      await writeAll(to, buffer.subarray(start, end), at + start);
     at += bytesRead;
   }
   await to.truncate(at);
 }
 
 async function writeAll(file: FileHandle, data: Buffer, at: number): Promise<void> {
-  for (let done = 0; done < data.length;) done += (await file.write(data, done, data.length - done, at + done)).bytesWritten;
+  for (let done = 0; done < data.length;)
+    done += (await file.write(data, done, data.length - done, at + done)).bytesWritten;
 }
 
 /** The stretches of a chunk, to 64 KiB, that are not all zeros, as [start, end). */

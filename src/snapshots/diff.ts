@@ -4,7 +4,12 @@ import type { SnapshotChange, SnapshotEntry } from './port.ts';
 import { EMPTY_TREE, raw, type Repository } from './repository.ts';
 
 /** A manifest entry without what only the store needs. */
-export const plainEntry = ({ path, kind, bytes, sha256 }: ManifestEntry): SnapshotEntry => ({ path, kind, bytes, sha256 });
+export const plainEntry = ({ path, kind, bytes, sha256 }: ManifestEntry): SnapshotEntry => ({
+  path,
+  kind,
+  bytes,
+  sha256,
+});
 
 /** What differs between two lists, sorted by path bytes. A change of kind (say, of the executable bit) is a change. */
 export function changesBetween(before: Manifest, after: Manifest): SnapshotChange[] {
@@ -15,7 +20,8 @@ export function changesBetween(before: Manifest, after: Manifest): SnapshotChang
     const is = plainEntry(entry);
     old.delete(entry.path);
     if (was === undefined) changes.push({ path: entry.path, change: 'added', after: is });
-    else if (was.sha256 !== is.sha256 || was.kind !== is.kind) changes.push({ path: entry.path, change: 'changed', before: was, after: is });
+    else if (was.sha256 !== is.sha256 || was.kind !== is.kind)
+      changes.push({ path: entry.path, change: 'changed', before: was, after: is });
   }
   for (const was of old.values()) changes.push({ path: was.path, change: 'removed', before: was });
   return changes.sort((left, right) => comparePaths(left.path, right.path));
@@ -28,11 +34,26 @@ export interface PatchSide {
 }
 
 /** A unified diff of all that differs, with the files' own names, large files said to be binary. */
-export async function patchBetween(repository: Repository, sides: { before: PatchSide; after: PatchSide }, contextLines: number): Promise<string> {
+export async function patchBetween(
+  repository: Repository,
+  sides: { before: PatchSide; after: PatchSide },
+  contextLines: number,
+): Promise<string> {
   const { before, after } = sides;
-  const args = ['diff-tree', '-r', '--patch-with-raw', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+  const args = [
+    'diff-tree',
+    '-r',
+    '--patch-with-raw',
+    '--full-index',
+    '--no-renames',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--no-color',
+  ];
   const output = await raw(repository, ...args, `--unified=${contextLines}`, treeOf(before), treeOf(after));
-  const large = new Set([...before.manifest.entries, ...after.manifest.entries].filter((entry) => entry.large).map(({ path }) => path));
+  const large = new Set(
+    [...before.manifest.entries, ...after.manifest.entries].filter((entry) => entry.large).map(({ path }) => path),
+  );
   const { changed, sections } = splitPatch(output);
   let at = 0;
   let patch = '';
@@ -54,13 +75,17 @@ function splitPatch(output: string): { changed: { path: string; sections: number
     at = end + 1;
   }
   // no line of a diff's content begins like this: each has ' ', '+', '-', '@' or '\' in front
-  const sections = output.slice(at).split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff --git '));
+  const sections = output
+    .slice(at)
+    .split(/^(?=diff --git )/m)
+    .filter((section) => section.startsWith('diff --git '));
   return { changed, sections };
 }
 
 /** Puts the real name into a section's head. */
 function renameSection(section: string, path: string, large: boolean): string {
-  const label = (side: 'a' | 'b'): string => (/^[\x21-\x7e]+$/.test(path) && !/["\\]/.test(path) ? `${side}/${path}` : quotePath(`${side}/${path}`));
+  const label = (side: 'a' | 'b'): string =>
+    /^[\x21-\x7e]+$/.test(path) && !/["\\]/.test(path) ? `${side}/${path}` : quotePath(`${side}/${path}`);
   const added = /^new file mode/m.test(section.split('\n@@')[0] ?? '');
   const removed = /^deleted file mode/m.test(section.split('\n@@')[0] ?? '');
   const names = { old: added ? '/dev/null' : label('a'), now: removed ? '/dev/null' : label('b') };

@@ -1,4 +1,15 @@
-import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, readdirSync, readlinkSync, type BigIntStats, type Dirent } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  type BigIntStats,
+  type Dirent,
+} from 'node:fs';
 import { pathBytes } from './bytePaths.ts';
 
 /*
@@ -59,7 +70,8 @@ export function openAbsolute(path: string): Folder {
 export const openFile = (folder: Folder, name: Buffer): number => openSync(childPath(folder, name), FILE_FLAGS);
 
 /** What lies under a name, links not followed. */
-export const statChild = (folder: Folder, name: Buffer): BigIntStats => lstatSync(childPath(folder, name), { bigint: true });
+export const statChild = (folder: Folder, name: Buffer): BigIntStats =>
+  lstatSync(childPath(folder, name), { bigint: true });
 
 /** All names in a folder, sorted by bytes. */
 export function listFolder(folder: Folder): Dirent<Buffer>[] {
@@ -68,7 +80,8 @@ export function listFolder(folder: Folder): Dirent<Buffer>[] {
 }
 
 /** The target text of a link, as bytes. */
-export const readLink = (folder: Folder, name: Buffer): Buffer => readlinkSync(childPath(folder, name), { encoding: 'buffer' });
+export const readLink = (folder: Folder, name: Buffer): Buffer =>
+  readlinkSync(childPath(folder, name), { encoding: 'buffer' });
 
 /** Moves through the folders below a root by handle, keeping only the chain to the present one open. */
 export class FolderCursor {

@@ -55,7 +55,15 @@ export class GitIgnore {
   #next(fields: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (cause: unknown): void =>
-        reject(new Refusal({ reason: 'failed', detail: 'git check-ignore did not answer, so it is unknown which files are ignored. Try again.' }, cause));
+        reject(
+          new Refusal(
+            {
+              reason: 'failed',
+              detail: 'git check-ignore did not answer, so it is unknown which files are ignored. Try again.',
+            },
+            cause,
+          ),
+        );
       const deadline = setTimeout(() => this.#git.child.kill('SIGKILL'), ANSWER_MILLISECONDS);
       const settle = (error?: Error): void => {
         clearTimeout(deadline);
@@ -64,7 +72,8 @@ export class GitIgnore {
         else resolve();
       };
       this.#waiting = { fields, settle, deadline };
-      if (this.#git.child.exitCode !== null || this.#git.child.signalCode !== null) settle(new Error('git check-ignore has ended'));
+      if (this.#git.child.exitCode !== null || this.#git.child.signalCode !== null)
+        settle(new Error('git check-ignore has ended'));
     });
   }
 
@@ -89,7 +98,8 @@ export class GitIgnore {
     const ignored = new Set<string>();
     for (let at = 0; at + FIELDS <= fields.length; at += FIELDS) {
       const [pattern, path] = [fields[at + 2], fields[at + 3]];
-      if (pattern && path && pattern.length > 0 && pattern[0] !== 0x21) ignored.add(pathText(path.subarray(HERE.length)));
+      if (pattern && path && pattern.length > 0 && pattern[0] !== 0x21)
+        ignored.add(pathText(path.subarray(HERE.length)));
     }
     return ignored;
   }

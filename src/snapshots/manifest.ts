@@ -37,7 +37,14 @@ const headSchema = z.object({ hma: z.literal('snapshot'), v: z.literal(1), kind:
 const path = z.string().refine(isPlainPath, 'a path that leaves its folder');
 const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
 const lineSchema = z.discriminatedUnion('k', [
-  z.object({ k: z.enum(['file', 'executable', 'link']), p: path, n: z.number(), h: hex(64), b: hex(40), l: z.literal(1).optional() }),
+  z.object({
+    k: z.enum(['file', 'executable', 'link']),
+    p: path,
+    n: z.number(),
+    h: hex(64),
+    b: hex(40),
+    l: z.literal(1).optional(),
+  }),
   z.object({ k: z.literal('folder'), p: path }),
   z.object({ k: z.literal('listed'), p: path, t: z.enum(['file', 'folder', 'other']), n: z.number(), m: z.number() }),
 ]);
@@ -60,7 +67,13 @@ export function writeManifest(manifest: Manifest): Buffer {
       ...(entry.large ? { l: 1 as const } : {}),
     })),
     ...manifest.folders.map((p): Line => ({ k: 'folder', p })),
-    ...manifest.listed.map((entry): Line => ({ k: 'listed', p: entry.path, t: entry.kind, n: entry.bytes, m: entry.mtimeMs })),
+    ...manifest.listed.map((entry): Line => ({
+      k: 'listed',
+      p: entry.path,
+      t: entry.kind,
+      n: entry.bytes,
+      m: entry.mtimeMs,
+    })),
   ];
   const head = { hma: 'snapshot', v: 1, kind: manifest.kind };
   return Buffer.from([head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));

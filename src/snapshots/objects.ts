@@ -17,7 +17,12 @@ export async function* readObjects(repository: Repository, ids: readonly string[
     const git = stream(repository, ['cat-file', '--batch', '--buffer']);
     const reader = new StreamReader(git.child.stdout);
     try {
-      git.child.stdin.end(ids.slice(next).map((id) => `${id}\n`).join(''));
+      git.child.stdin.end(
+        ids
+          .slice(next)
+          .map((id) => `${id}\n`)
+          .join(''),
+      );
       for (; next < ids.length; next++) {
         const id = ids[next] ?? '';
         const object = await readOne(reader, id);

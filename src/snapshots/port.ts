@@ -99,7 +99,11 @@ export interface Snapshots {
   /** Takes a snapshot; captures are done one after the other. When it returns, objects and ref are on disk. */
   capture(request: CaptureRequest): Promise<Result<Snapshot, CaptureRefusal>>;
   /** Fills a new or empty folder byte for byte. A killed restore is repeated by calling it again. `only`: paths, folders or globs. */
-  restore(id: SnapshotId, folder: string, options?: { readonly only?: readonly string[] }): Promise<Result<Restored, RestoreRefusal>>;
+  restore(
+    id: SnapshotId,
+    folder: string,
+    options?: { readonly only?: readonly string[] },
+  ): Promise<Result<Restored, RestoreRefusal>>;
   has(id: SnapshotId): Promise<boolean>;
   /** The snapshot a ref points at: what a controller that was killed before its ledger event looks for. */
   find(ref: string): Promise<Snapshot | undefined>;
@@ -107,7 +111,9 @@ export interface Snapshots {
   /** All files and links, sorted by path bytes. */
   entries(id: SnapshotId): Promise<readonly SnapshotEntry[]>;
   /** What workspace provenance only lists, and folders that were empty. */
-  listing(id: SnapshotId): Promise<{ readonly listed: readonly SnapshotListing[]; readonly emptyFolders: readonly string[] }>;
+  listing(
+    id: SnapshotId,
+  ): Promise<{ readonly listed: readonly SnapshotListing[]; readonly emptyFolders: readonly string[] }>;
   /** A file's content, or a link's target. */
   read(id: SnapshotId, path: string): Promise<Buffer>;
   /** The same as a stream, for large files. */

@@ -4,7 +4,16 @@ import { setTimeout } from 'node:timers/promises';
 import { pathBytes } from './bytePaths.ts';
 import type { ContentStore } from './contentStore.ts';
 import { blobId } from './fastImport.ts';
-import { childPath, openFile, readLink, splitPath, statChild, walksByHandle, type Folder, type FolderCursor } from './folders.ts';
+import {
+  childPath,
+  openFile,
+  readLink,
+  splitPath,
+  statChild,
+  walksByHandle,
+  type Folder,
+  type FolderCursor,
+} from './folders.ts';
 import { Changed, errorCode, readingError } from './refusals.ts';
 import type { Content, Remembered } from './statCache.ts';
 import { sameStamp, stampOf, type Node } from './walk.ts';
@@ -29,7 +38,8 @@ export const contentOf = (data: Buffer): Content => ({
 });
 
 /** The blob that stands in git's tree for a file of the content store. */
-export const largePointer = (sha256: string, bytes: number): Buffer => Buffer.from(`hma large file\nsha256 ${sha256}\nbytes ${bytes}\n`);
+export const largePointer = (sha256: string, bytes: number): Buffer =>
+  Buffer.from(`hma large file\nsha256 ${sha256}\nbytes ${bytes}\n`);
 
 /** Reads a link's target. Throws `Changed` when it is no longer the one that was surveyed. */
 export function readLinkNode(cursor: FolderCursor, node: Node): Reading {
@@ -50,7 +60,11 @@ export function readLinkNode(cursor: FolderCursor, node: Node): Reading {
  * Reads a surveyed file, or copies it to the content store when it is large. Throws `Changed` when its stamp is not the surveyed one
  * before and after, `Refusal` when it can't be read, the system's error when the store can't write.
  */
-export async function readFileNode(cursor: FolderCursor, node: Node, large: { store: ContentStore; above: number }): Promise<Reading> {
+export async function readFileNode(
+  cursor: FolderCursor,
+  node: Node,
+  large: { store: ContentStore; above: number },
+): Promise<Reading> {
   const { folder, name } = splitPath(node.path);
   const { fd, source } = openSurveyed(cursor, node.path, { folder, name });
   try {
@@ -72,7 +86,11 @@ export async function readFileNode(cursor: FolderCursor, node: Node, large: { st
   }
 }
 
-function openSurveyed(cursor: FolderCursor, path: string, parts: { folder: string; name: string }): { fd: number; source: string } {
+function openSurveyed(
+  cursor: FolderCursor,
+  path: string,
+  parts: { folder: string; name: string },
+): { fd: number; source: string } {
   try {
     const parent: Folder = cursor.enter(parts.folder);
     const fd = openFile(parent, pathBytes(parts.name));

@@ -29,7 +29,12 @@ export const errorCode = (error: unknown): string | undefined =>
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = errorCode(error);
-  return code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device|Out of diskspace|Disk quota exceeded/i.test(error.message) || isDiskFull(error.cause);
+  return (
+    code === 'ENOSPC' ||
+    code === 'EDQUOT' ||
+    /No space left on device|Out of diskspace|Disk quota exceeded/i.test(error.message) ||
+    isDiskFull(error.cause)
+  );
 }
 
 /** Whether next to nothing is free where a folder lies: not every message of git that means it says so. */
@@ -43,7 +48,10 @@ export function storeRefusal(error: unknown, dir: string): CaptureRefusal {
   if (error instanceof Refusal) return error.refusal;
   const message = error instanceof Error ? error.message : String(error);
   if (isDiskFull(error) || isFull(dir))
-    return { reason: 'disk_full', detail: `No space is left where snapshots are kept (${dir}). Free some space and try again. (${message})` };
+    return {
+      reason: 'disk_full',
+      detail: `No space is left where snapshots are kept (${dir}). Free some space and try again. (${message})`,
+    };
   return { reason: 'failed', detail: `The snapshot could not be stored in ${dir}: ${message}` };
 }
 
@@ -52,7 +60,11 @@ export function readingError(error: unknown, path: string): Error {
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ESTALE') return new Changed(path, error);
   return new Refusal(
-    { reason: 'unreadable', path, detail: `${path || 'The folder'} can't be read (${code ?? String(error)}). Check its permissions.` },
+    {
+      reason: 'unreadable',
+      path,
+      detail: `${path || 'The folder'} can't be read (${code ?? String(error)}). Check its permissions.`,
+    },
     error,
   );
 }

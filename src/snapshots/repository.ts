@@ -55,7 +55,10 @@ export function openRepository(dir: string, pathVariable: string): Repository {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!existsSync(join(path, 'HEAD'))) {
     // HEAD last: git takes the folder for a repository only from then on, so a killed start is simply done again
-    for (const [name, text] of [['config', CONFIG], ['HEAD', 'ref: refs/heads/none\n']] as const) {
+    for (const [name, text] of [
+      ['config', CONFIG],
+      ['HEAD', 'ref: refs/heads/none\n'],
+    ] as const) {
       writeFileSync(join(path, `${name}.new`), text, { flush: true });
       renameSync(join(path, `${name}.new`), join(path, name));
     }
@@ -82,7 +85,10 @@ export function openRepository(dir: string, pathVariable: string): Repository {
 
 /** Removes what a git that died leaves behind: half written packs, crash reports, lock files. */
 export function sweepRepository({ path }: Repository): void {
-  sweep(join(path, 'objects', 'pack'), (name) => name.startsWith('tmp_') || name.startsWith('.tmp-') || name.endsWith('.keep'));
+  sweep(
+    join(path, 'objects', 'pack'),
+    (name) => name.startsWith('tmp_') || name.startsWith('.tmp-') || name.endsWith('.keep'),
+  );
   sweep(path, (name) => name.startsWith('fast_import_crash_') || name.endsWith('.lock'));
   sweep(join(path, 'refs', 'hma'), (name) => name.endsWith('.lock'), true);
 }
@@ -129,7 +135,11 @@ export interface Streaming {
 }
 
 /** Starts a git process that is fed or read while it runs (fast-import, cat-file --batch, check-ignore). */
-export function stream(repository: Repository, args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Streaming {
+export function stream(
+  repository: Repository,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Streaming {
   const child = spawn('git', args, {
     cwd: options.cwd ?? repository.path,
     env: { ...repository.env, ...options.env },
@@ -139,9 +149,17 @@ export function stream(repository: Repository, args: readonly string[], options:
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-4000)));
   child.stdin.on('error', () => undefined); // a git that died says why on stderr; its exit is what counts
   const ended = new Promise<void>((resolve, reject) => {
-    child.on('error', (error) => reject(new Error('git could not be started. Install git 2.36 or newer.', { cause: error })));
+    child.on('error', (error) =>
+      reject(new Error('git could not be started. Install git 2.36 or newer.', { cause: error })),
+    );
     child.on('close', (code, signal) =>
-      code === 0 ? resolve() : reject(new Error(`git ${args[0]} ended with ${signal ?? code}: ${words.match(/^(fatal|error): .*/m)?.[0] ?? words.trim()}`)),
+      code === 0
+        ? resolve()
+        : reject(
+            new Error(
+              `git ${args[0]} ended with ${signal ?? code}: ${words.match(/^(fatal|error): .*/m)?.[0] ?? words.trim()}`,
+            ),
+          ),
     );
   });
   ended.catch(() => undefined);

@@ -1,7 +1,21 @@
-import { closeSync, constants, fchmodSync, lstatSync, mkdirSync, openSync, readdirSync, rmdirSync, unlinkSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmdirSync,
+  unlinkSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { hash } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { breather } from './breather.ts';
 import { pathBytes } from './bytePaths.ts';
 import type { ContentStore } from './contentStore.ts';
@@ -44,7 +58,10 @@ export async function restoreInto(
     const { entries, folders } = choose(target.manifest, target.only);
     expectSoundTree(entries, folders);
     root = openTarget(target.folder);
-    writeFileSync(childPath(root, pathBytes(MARKER)), 'A restore was interrupted here; doing it again replaces everything in this folder.\n');
+    writeFileSync(
+      childPath(root, pathBytes(MARKER)),
+      'A restore was interrupted here; doing it again replaces everything in this folder.\n',
+    );
     tools.crashPoint('snapshot.restore.begin');
     await writeAll(root, entries, folders, tools);
     tools.crashPoint('snapshot.restore.written');
@@ -60,11 +77,18 @@ export async function restoreInto(
 function restoreRefusal(error: unknown, folder: string): RestoreRefusal {
   if (error instanceof RestoreError) return error.refusal;
   const message = error instanceof Error ? error.message : String(error);
-  if (isDiskFull(error)) return { reason: 'disk_full', detail: `No space is left for ${folder}. Free some space and try again. (${message})` };
+  if (isDiskFull(error))
+    return {
+      reason: 'disk_full',
+      detail: `No space is left for ${folder}. Free some space and try again. (${message})`,
+    };
   return { reason: 'failed', detail: `${folder} could not be filled from the snapshot: ${message}` };
 }
 
-function choose(manifest: Manifest, only: readonly string[] | undefined): { entries: readonly ManifestEntry[]; folders: readonly string[] } {
+function choose(
+  manifest: Manifest,
+  only: readonly string[] | undefined,
+): { entries: readonly ManifestEntry[]; folders: readonly string[] } {
   if (only === undefined) return manifest;
   const tests = only.map((spec) => {
     const clean = spec.replace(/^(\.\/)+|\/+$/g, '');
@@ -74,7 +98,11 @@ function choose(manifest: Manifest, only: readonly string[] | undefined): { entr
   const paths = [...manifest.entries.map(({ path }) => path), ...manifest.folders];
   const unmatched = tests.find(({ matches }) => !paths.some(matches));
   if (unmatched)
-    throw new RestoreError({ reason: 'missing', path: unmatched.spec, detail: `The snapshot holds nothing that matches "${unmatched.spec}".` });
+    throw new RestoreError({
+      reason: 'missing',
+      path: unmatched.spec,
+      detail: `The snapshot holds nothing that matches "${unmatched.spec}".`,
+    });
   const wanted = (path: string): boolean => tests.some(({ matches }) => matches(path));
   return { entries: manifest.entries.filter(({ path }) => wanted(path)), folders: manifest.folders.filter(wanted) };
 }
@@ -86,7 +114,11 @@ function expectSoundTree(entries: readonly ManifestEntry[], folders: readonly st
     const parts = path.split('/');
     const blocked = parts.slice(1).some((_, at) => taken.has(parts.slice(0, at + 1).join('/')));
     if (blocked || parts[0] === MARKER)
-      throw new RestoreError({ reason: 'damaged', path, detail: `The snapshot's list can't be right at "${path}". Verify the snapshot.` });
+      throw new RestoreError({
+        reason: 'damaged',
+        path,
+        detail: `The snapshot's list can't be right at "${path}". Verify the snapshot.`,
+      });
   }
 }
 
@@ -98,12 +130,21 @@ function openTarget(folder: string): Folder {
     if (errorCode(error) !== 'EEXIST') throw error;
   }
   if (!lstatSync(folder).isDirectory())
-    throw new RestoreError({ reason: 'not_empty', path: folder, detail: `${folder} is no folder. Name a new or empty folder.` });
-  const root = openAbsolute(folder);
+    throw new RestoreError({
+      reason: 'not_empty',
+      path: folder,
+      detail: `${folder} is no folder. Name a new or empty folder.`,
+    });
+  // links on the way to the folder are the caller's; from the folder on, none is followed
+  const root = openAbsolute(join(realpathSync(dirname(folder)), basename(folder)));
   const names = readdirSync(root.prefix, { encoding: 'buffer' });
   if (names.length > 0 && !names.some((name) => name.equals(pathBytes(MARKER)))) {
     root.close();
-    throw new RestoreError({ reason: 'not_empty', path: folder, detail: `${folder} is not empty. Name a new or empty folder.` });
+    throw new RestoreError({
+      reason: 'not_empty',
+      path: folder,
+      detail: `${folder} is not empty. Name a new or empty folder.`,
+    });
   }
   // the marker goes last, so that a kill in here is repeatable too
   for (const name of names) if (!name.equals(pathBytes(MARKER))) rmTree(root, name);
@@ -122,7 +163,12 @@ function rmTree(parent: Folder, name: Buffer): void {
   return rmdirSync(childPath(parent, name));
 }
 
-async function writeAll(root: Folder, entries: readonly ManifestEntry[], folders: readonly string[], tools: RestoreTools): Promise<void> {
+async function writeAll(
+  root: Folder,
+  entries: readonly ManifestEntry[],
+  folders: readonly string[],
+  tools: RestoreTools,
+): Promise<void> {
   const cursor = new FolderCursor(root, { create: true });
   const breathe = breather();
   try {
@@ -130,7 +176,10 @@ async function writeAll(root: Folder, entries: readonly ManifestEntry[], folders
     const small = entries.filter(({ large }) => !large);
     const links: { entry: ManifestEntry; target: Buffer }[] = [];
     let at = 0;
-    for await (const { content } of readObjects(tools.repository, small.map(({ blob }) => blob))) {
+    for await (const { content } of readObjects(
+      tools.repository,
+      small.map(({ blob }) => blob),
+    )) {
       const entry = small[at++];
       if (entry === undefined) break;
       if (content === undefined || hash('sha256', content, 'hex') !== entry.sha256) throw damaged(entry);
@@ -151,7 +200,11 @@ async function writeAll(root: Folder, entries: readonly ManifestEntry[], folders
 }
 
 const damaged = ({ path }: ManifestEntry): RestoreError =>
-  new RestoreError({ reason: 'damaged', path, detail: `The stored content of ${path} is damaged or gone. Verify the snapshot; restore the others with "only".` });
+  new RestoreError({
+    reason: 'damaged',
+    path,
+    detail: `The stored content of ${path} is damaged or gone. Verify the snapshot; restore the others with "only".`,
+  });
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const modeOf = ({ kind }: ManifestEntry): number => (kind === 'executable' ? 0o755 : 0o644);

@@ -26,7 +26,8 @@ export function selectionOf(include: readonly string[], exclude: readonly string
   const globs = [...literal].filter(isGlob).map(globMatcher);
   return {
     specs: include.map(cleanSpec),
-    excludes: (path) => path === '.git' || path === '.hma' || literal.has(path) || globs.some((matches) => matches(path)),
+    excludes: (path) =>
+      path === '.git' || path === '.hma' || literal.has(path) || globs.some((matches) => matches(path)),
   };
 }
 

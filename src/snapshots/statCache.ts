@@ -49,7 +49,14 @@ export const cachesSafely = (folder: Folder): boolean => LOCAL_FILE_SYSTEMS.has(
 
 const rememberedSchema = z.tuple([
   z.string(),
-  z.object({ dev: z.string(), ino: z.string(), bytes: z.number(), mode: z.number(), mtimeNs: z.string(), ctimeNs: z.string() }),
+  z.object({
+    dev: z.string(),
+    ino: z.string(),
+    bytes: z.number(),
+    mode: z.number(),
+    mtimeNs: z.string(),
+    ctimeNs: z.string(),
+  }),
   z.object({ bytes: z.number(), sha256: z.string(), blob: z.string(), large: z.boolean() }),
   z.number(),
 ]);
@@ -79,11 +86,14 @@ export class StatCache {
 
   /** Replaces everything known. Called only after the objects are synced. A failing write costs speed, nothing else. */
   replace(entries: ReadonlyMap<string, Remembered>): void {
-    const same = entries.size === this.#entries.size && [...entries].every(([path, entry]) => this.#entries.get(path) === entry);
+    const same =
+      entries.size === this.#entries.size && [...entries].every(([path, entry]) => this.#entries.get(path) === entry);
     if (same) return;
     this.#entries.clear();
     for (const [path, entry] of entries) this.#entries.set(path, entry);
-    const body = [...entries].map(([path, { stamp, content, readAt }]) => JSON.stringify([path, stamp, content, readAt])).join('\n');
+    const body = [...entries]
+      .map(([path, { stamp, content, readAt }]) => JSON.stringify([path, stamp, content, readAt]))
+      .join('\n');
     const temporary = `${this.#file}.new`;
     try {
       writeFileSync(temporary, `${createHash('sha256').update(body).digest('hex')}\n${body}`, { mode: 0o600 });

@@ -36,7 +36,10 @@ export interface SnapshotOptions {
 /** Opens the run's snapshots, clearing away what a killed writer left. One process at a time writes to a store: its controller. */
 export async function openSnapshots(options: SnapshotOptions): Promise<Snapshots> {
   await mkdir(join(options.dir, 'cache'), { recursive: true, mode: 0o700 });
-  const repository = openRepository(options.dir, options.env?.PATH ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin');
+  const repository = openRepository(
+    options.dir,
+    options.env?.PATH ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+  );
   const large = await ContentStore.open(join(options.dir, 'large'));
   return new SnapshotStore(options, { repository, large });
 }
@@ -84,7 +87,13 @@ class SnapshotStore implements Snapshots {
 
   /** Captures; if git misses something the cache promised, forgets the cache and reads everything once more. */
   async #withObjects(request: CaptureRequest, root: Folder, cache: StatCache): Promise<Snapshot> {
-    const tools = { repository: this.#repository, large: this.#large, cache, commits: this.#commits, crashPoint: this.#crashPoint };
+    const tools = {
+      repository: this.#repository,
+      large: this.#large,
+      cache,
+      commits: this.#commits,
+      crashPoint: this.#crashPoint,
+    };
     try {
       return await captureObjects(request, root, tools);
     } catch (error) {
@@ -121,16 +130,25 @@ class SnapshotStore implements Snapshots {
   /** Many small packs make git slow; geometric repacking keeps every object and is safe to kill. */
   async #mergePacks(): Promise<void> {
     const names = await readdir(join(this.#repository.path, 'objects', 'pack'));
-    if (names.filter((name) => name.endsWith('.pack')).length > MANY_PACKS) await raw(this.#repository, 'repack', '--geometric=2', '-d', '-q');
+    if (names.filter((name) => name.endsWith('.pack')).length > MANY_PACKS)
+      await raw(this.#repository, 'repack', '--geometric=2', '-d', '-q');
   }
 
-  async restore(id: string, folder: string, options: { readonly only?: readonly string[] } = {}): ReturnType<Snapshots['restore']> {
-    if (!(await this.has(id))) return refused({ reason: 'unknown', detail: `There is no snapshot ${id} in ${this.#dir}.` });
+  async restore(
+    id: string,
+    folder: string,
+    options: { readonly only?: readonly string[] } = {},
+  ): ReturnType<Snapshots['restore']> {
+    if (!(await this.has(id)))
+      return refused({ reason: 'unknown', detail: `There is no snapshot ${id} in ${this.#dir}.` });
     let manifest: Manifest;
     try {
       manifest = await this.#manifest(id);
     } catch (error) {
-      return refused({ reason: 'damaged', detail: `The list of snapshot ${id} can't be read: ${error instanceof Error ? error.message : String(error)}` });
+      return refused({
+        reason: 'damaged',
+        detail: `The list of snapshot ${id} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+      });
     }
     const tools = { repository: this.#repository, large: this.#large, crashPoint: this.#crashPoint };
     const done = await restoreInto({ manifest, folder, only: options.only }, tools);
@@ -149,7 +167,12 @@ class SnapshotStore implements Snapshots {
 
   async describe(id: string): Promise<Snapshot> {
     const { entries } = await this.#manifest(id);
-    return { id, contentHash: contentHash(entries), files: entries.length, bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0) };
+    return {
+      id,
+      contentHash: contentHash(entries),
+      files: entries.length,
+      bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
   }
 
   async entries(id: string): ReturnType<Snapshots['entries']> {
@@ -215,9 +238,24 @@ function openRoot(root: string): Folder {
     return openAbsolute(root);
   } catch (error) {
     const code = errorCode(error);
-    if (code === 'ENOENT') throw new Refusal({ reason: 'missing', path: '', detail: `The folder ${root} does not exist.` }, error);
+    if (code === 'ENOENT')
+      throw new Refusal({ reason: 'missing', path: '', detail: `The folder ${root} does not exist.` }, error);
     if (code === 'ENOTDIR' || code === 'ELOOP')
-      throw new Refusal({ reason: 'outside', path: '', detail: `${root} is no folder, or a symbolic link lies on the way to it. Give its real path.` }, error);
-    throw new Refusal({ reason: 'unreadable', path: '', detail: `The folder ${root} can't be opened (${code}). Check its permissions.` }, error);
+      throw new Refusal(
+        {
+          reason: 'outside',
+          path: '',
+          detail: `${root} is no folder, or a symbolic link lies on the way to it. Give its real path.`,
+        },
+        error,
+      );
+    throw new Refusal(
+      {
+        reason: 'unreadable',
+        path: '',
+        detail: `The folder ${root} can't be opened (${code}). Check its permissions.`,
+      },
+      error,
+    );
   }
 }

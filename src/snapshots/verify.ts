@@ -7,7 +7,11 @@ import type { SnapshotDamage } from './port.ts';
 import { raw, type Repository } from './repository.ts';
 
 /** Recomputes every hash of a snapshot: commit, trees, list, each content. Gives all damage found; throws only when git can't be run. */
-export async function verifySnapshot(id: string, repository: Repository, large: ContentStore): Promise<SnapshotDamage[]> {
+export async function verifySnapshot(
+  id: string,
+  repository: Repository,
+  large: ContentStore,
+): Promise<SnapshotDamage[]> {
   let manifest: Manifest;
   try {
     const sound = await readSound(repository, await listStructure(id, repository));
@@ -44,12 +48,16 @@ async function readSound(repository: Repository, ids: readonly string[]): Promis
 async function verifySmall(entries: readonly ManifestEntry[], repository: Repository): Promise<SnapshotDamage[]> {
   const damage: SnapshotDamage[] = [];
   let at = 0;
-  for await (const { content } of readObjects(repository, entries.map(({ blob }) => blob))) {
+  for await (const { content } of readObjects(
+    repository,
+    entries.map(({ blob }) => blob),
+  )) {
     const entry = entries[at++];
     if (entry === undefined) break;
     const { path } = entry;
     if (content === undefined) damage.push({ path, detail: `The content of ${path} is gone or can't be unpacked.` });
-    else if (hash('sha256', content, 'hex') !== entry.sha256) damage.push({ path, detail: `The content of ${path} has changed in the store.` });
+    else if (hash('sha256', content, 'hex') !== entry.sha256)
+      damage.push({ path, detail: `The content of ${path} has changed in the store.` });
   }
   return damage;
 }
@@ -59,7 +67,8 @@ async function verifyLarge(entries: readonly ManifestEntry[], store: ContentStor
   for (const { path, sha256 } of entries) {
     const stored = await store.rehash(sha256);
     if (stored === undefined) damage.push({ path, detail: `The content of ${path} is gone from the content store.` });
-    else if (stored.sha256 !== sha256) damage.push({ path, detail: `The content of ${path} has changed in the content store.` });
+    else if (stored.sha256 !== sha256)
+      damage.push({ path, detail: `The content of ${path} has changed in the content store.` });
   }
   return damage;
 }

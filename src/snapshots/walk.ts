@@ -155,7 +155,10 @@ class Walk {
     const { folder, name } = splitPath(path);
     const cursor = new FolderCursor(this.#options.root);
     try {
-      await this.#child({ parent: this.#enter(cursor, folder), name: pathBytes(name), path, ignored: false }, () => true);
+      await this.#child(
+        { parent: this.#enter(cursor, folder), name: pathBytes(name), path, ignored: false },
+        () => true,
+      );
     } finally {
       cursor.close();
     }
@@ -190,7 +193,10 @@ class Walk {
     }
   }
 
-  async #child(at: { parent: Folder; name: Buffer; path: string; ignored: boolean }, matches: (path: string) => boolean): Promise<void> {
+  async #child(
+    at: { parent: Folder; name: Buffer; path: string; ignored: boolean },
+    matches: (path: string) => boolean,
+  ): Promise<void> {
     let stat: BigIntStats;
     try {
       stat = statChild(at.parent, at.name);
@@ -200,7 +206,8 @@ class Walk {
     const stamp = stampOf(stat);
     const inside = matches(at.path);
     const provenance = this.#options.ignoring !== undefined;
-    if (provenance && (at.ignored || at.name.equals(DOT_GIT))) return this.#add({ path: at.path, kind: 'listed', stamp });
+    if (provenance && (at.ignored || at.name.equals(DOT_GIT)))
+      return this.#add({ path: at.path, kind: 'listed', stamp });
     if (stat.isDirectory()) return this.#folder(at, stamp, inside ? () => true : matches);
     if (!inside) return undefined;
     if (stat.isSymbolicLink()) return this.#add({ path: at.path, kind: 'link', stamp });
@@ -213,7 +220,11 @@ class Walk {
     });
   }
 
-  async #folder(at: { parent: Folder; name: Buffer; path: string }, stamp: Stamp, matches: (path: string) => boolean): Promise<void> {
+  async #folder(
+    at: { parent: Folder; name: Buffer; path: string },
+    stamp: Stamp,
+    matches: (path: string) => boolean,
+  ): Promise<void> {
     const before = this.#nodes.size;
     let folder: Folder | undefined;
     try {
@@ -227,7 +238,8 @@ class Walk {
     } finally {
       folder?.close();
     }
-    if (this.#nodes.size === before && matches(at.path) && !this.#nodes.has(at.path)) this.#add({ path: at.path, kind: 'folder', stamp });
+    if (this.#nodes.size === before && matches(at.path) && !this.#nodes.has(at.path))
+      this.#add({ path: at.path, kind: 'folder', stamp });
   }
 
   #add(node: Node): void {

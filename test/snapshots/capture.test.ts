@@ -43,7 +43,9 @@ describe('a candidate comes back byte for byte', () => {
     truncateSync(join(workspace, 'sparse'), 200 * 1024 * 1024);
     const snapshot = await taken();
     expect(snapshot.bytes).toBe(2 * big.length + 1 + 200 * 1024 * 1024);
-    const stored = execFileSync('ls', [join(dir, 'large')], { encoding: 'utf8' }).trim().split('\n');
+    const stored = execFileSync('ls', [join(dir, 'large')], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
     expect(stored.length).toBe(2);
     const blocks = stored.reduce((sum, name) => sum + statSync(join(dir, 'large', name)).blocks * 512, 0);
     expect(blocks).toBeLessThan(10 * 1024 * 1024);
@@ -71,7 +73,15 @@ test('equal files give the same id and content hash; a byte, a mode or a name mo
 });
 
 describe('what is taken', () => {
-  const files = { 'a.py': '1', 'sub/b.py': '2', 'sub/c.txt': '3', '.hma/owner.json': '{}', '[x].py': '4', 'sub/.git/HEAD': 'ref', '.git/HEAD': 'ref' };
+  const files = {
+    'a.py': '1',
+    'sub/b.py': '2',
+    'sub/c.txt': '3',
+    '.hma/owner.json': '{}',
+    '[x].py': '4',
+    'sub/.git/HEAD': 'ref',
+    '.git/HEAD': 'ref',
+  };
   test.each([
     [['.'], [], ['[x].py', 'a.py', 'sub/.git/HEAD', 'sub/b.py', 'sub/c.txt']],
     [['*.py'], [], ['[x].py', 'a.py']],
@@ -88,7 +98,11 @@ describe('what is taken', () => {
 });
 
 describe('refusals', () => {
-  const reason = async (files: Parameters<typeof rig>[0], request: Parameters<Awaited<ReturnType<typeof rig>>['capture']>[0], prepare?: (workspace: string) => void) => {
+  const reason = async (
+    files: Parameters<typeof rig>[0],
+    request: Parameters<Awaited<ReturnType<typeof rig>>['capture']>[0],
+    prepare?: (workspace: string) => void,
+  ) => {
     const { workspace, capture } = await rig(files);
     prepare?.(workspace);
     const result = await capture(request);
@@ -114,9 +128,13 @@ describe('refusals', () => {
     expect(await capture({ root: join(base, 'alias') })).toMatchObject({ ok: false, refusal: { reason: 'outside' } });
   });
   test('special_file: FIFO and device, without opening them; a socket too', async () => {
-    const make = (command: string, ...args: string[]) => (workspace: string) => execFileSync(command, [join(workspace, 'd/special'), ...args]);
+    const make =
+      (command: string, ...args: string[]) =>
+      (workspace: string) =>
+        execFileSync(command, [join(workspace, 'd/special'), ...args]);
     expect(await reason({ 'd/a': '' }, {}, make('mkfifo'))).toEqual(['special_file', 'd/special']);
-    if (process.getuid?.() === 0) expect(await reason({ 'd/a': '' }, {}, make('mknod', 'c', '1', '3'))).toEqual(['special_file', 'd/special']);
+    if (process.getuid?.() === 0)
+      expect(await reason({ 'd/a': '' }, {}, make('mknod', 'c', '1', '3'))).toEqual(['special_file', 'd/special']);
     const { workspace, capture } = await rig({ a: '' });
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(workspace, 's'), resolve));
@@ -127,7 +145,10 @@ describe('refusals', () => {
     const limits = { bytes: 1000, files: 2 };
     expect(await reason({ a: 'x'.repeat(1001) }, { limits })).toEqual(['too_large', 'a']);
     expect(await reason({ a: '', b: '', c: '' }, { limits })).toEqual(['too_large', 'c']);
-    expect(await reason({ a: '' }, { limits }, (workspace) => truncateSync(join(workspace, 'a'), 1e12))).toEqual(['too_large', 'a']);
+    expect(await reason({ a: '' }, { limits }, (workspace) => truncateSync(join(workspace, 'a'), 1e12))).toEqual([
+      'too_large',
+      'a',
+    ]);
     expect(await reason({ a: '', b: '' }, { limits })).toBe('taken');
   });
 });
@@ -151,37 +172,56 @@ test('captures asked for at once are done one after the other, and each is right
 });
 
 describe("the user's repository is never touched", () => {
-  const state = (repo: string) => ({ files: contentsOf(join(repo, '.git')), stash: git(repo, 'stash', 'list'), head: git(repo, 'rev-parse', 'HEAD') });
-  test.each(['candidate', 'workspace'] as const)('%s, with a held index.lock, a detached HEAD, a stash, a hostile config and no identity', async (kind) => {
-    const { workspace, taken, restored } = await rig({ 'a.txt': 'one\r\n', 'b.txt': 'b' });
-    const evil = join(newFolder(), 'ran');
-    git(workspace, 'init', '-q');
-    git(workspace, 'add', '.');
-    git(workspace, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qm', 'c');
-    git(workspace, 'checkout', '-q', '--detach');
-    write(workspace, { 'b.txt': 'stashed' });
-    git(workspace, '-c', 'user.name=x', '-c', 'user.email=x@x', 'stash');
-    write(workspace, { '.gitattributes': '* filter=evil text eol=lf\n', '.gitignore': 'untracked.bin\n', 'untracked.bin': '\0' });
-    for (const key of ['filter.evil.clean', 'filter.evil.process', 'core.fsmonitor', 'diff.external']) git(workspace, 'config', key, `touch ${evil}; cat`);
-    writeFileSync(join(workspace, '.git/index.lock'), '');
-    const before = state(workspace);
-    const { id } = await taken({ kind });
-    expect(state(workspace)).toEqual(before);
-    expect(existsSync(evil)).toBe(false);
-    const target = await restored(id);
-    expect(readFileSync(join(target, 'a.txt'), 'latin1')).toBe('one\r\n');
-    expect(existsSync(join(target, 'untracked.bin'))).toBe(kind === 'candidate');
-    expect(existsSync(join(target, '.git'))).toBe(false);
+  const state = (repo: string) => ({
+    files: contentsOf(join(repo, '.git')),
+    stash: git(repo, 'stash', 'list'),
+    head: git(repo, 'rev-parse', 'HEAD'),
   });
+  test.each(['candidate', 'workspace'] as const)(
+    '%s, with a held index.lock, a detached HEAD, a stash, a hostile config and no identity',
+    async (kind) => {
+      const { workspace, taken, restored } = await rig({ 'a.txt': 'one\r\n', 'b.txt': 'b' });
+      const evil = join(newFolder(), 'ran');
+      git(workspace, 'init', '-q');
+      git(workspace, 'add', '.');
+      git(workspace, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qm', 'c');
+      git(workspace, 'checkout', '-q', '--detach');
+      write(workspace, { 'b.txt': 'stashed' });
+      git(workspace, '-c', 'user.name=x', '-c', 'user.email=x@x', 'stash');
+      write(workspace, {
+        '.gitattributes': '* filter=evil text eol=lf\n',
+        '.gitignore': 'untracked.bin\n',
+        'untracked.bin': '\0',
+      });
+      for (const key of ['filter.evil.clean', 'filter.evil.process', 'core.fsmonitor', 'diff.external'])
+        git(workspace, 'config', key, `touch ${evil}; cat`);
+      writeFileSync(join(workspace, '.git/index.lock'), '');
+      const before = state(workspace);
+      const { id } = await taken({ kind });
+      expect(state(workspace)).toEqual(before);
+      expect(existsSync(evil)).toBe(false);
+      const target = await restored(id);
+      expect(readFileSync(join(target, 'a.txt'), 'latin1')).toBe('one\r\n');
+      expect(existsSync(join(target, 'untracked.bin'))).toBe(kind === 'candidate');
+      expect(existsSync(join(target, '.git'))).toBe(false);
+    },
+  );
 });
 
 test('nothing of our environment and of HOME reaches git', async () => {
-  const { workspace, taken, store } = await rig({ a: '1' });
   const home = newFolder();
   write(home, { '.gitconfig': '[broken', '.config/git/ignore': 'a\n', '.config/git/attributes': '* binary\n' });
   const saved = { ...process.env };
-  Object.assign(process.env, { HOME: home, GIT_DIR: '/nowhere', GIT_INDEX_FILE: '/nowhere', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.bare', GIT_CONFIG_VALUE_0: 'x' });
+  Object.assign(process.env, {
+    HOME: home,
+    GIT_DIR: '/nowhere',
+    GIT_INDEX_FILE: '/nowhere',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'core.bare',
+    GIT_CONFIG_VALUE_0: 'x',
+  });
   try {
+    const { workspace, taken, store } = await rig({ a: '1' });
     const first = await taken();
     write(workspace, { a: '2' });
     const second = await taken();

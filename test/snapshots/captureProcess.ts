@@ -19,5 +19,9 @@ const store = await openSnapshots({
     if (name === order.killAt) process.kill(process.pid, 'SIGKILL');
   },
 });
-const result = order.request ? await store.capture(order.request) : order.restore ? await store.restore(order.restore.id, order.restore.folder) : undefined;
+const result = order.request
+  ? await store.capture(order.request)
+  : order.restore
+    ? await store.restore(order.restore.id, order.restore.folder)
+    : undefined;
 writeSync(1, `${JSON.stringify(result)}\n`);

@@ -1,5 +1,21 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, closeSync, constants, openSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync, statSync, mkdirSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+  statSync,
+  mkdirSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openAbsolute, openFile, openFolder } from '../../src/snapshots/folders.ts';
@@ -11,7 +27,9 @@ afterEach(() => {
 
 describe('files that change while they are read', () => {
   test('a file that is written without end is unstable after three tries, and the store goes on', async () => {
-    const { workspace, capture, taken } = await rig(Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`d/f${at}`, `x${at}`])));
+    const { workspace, capture, taken } = await rig(
+      Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`d/f${at}`, `x${at}`])),
+    );
     const writer = setInterval(() => appendFileSync(join(workspace, 'd/f0'), 'more'), 1);
     const result = await capture();
     clearInterval(writer);
@@ -19,7 +37,9 @@ describe('files that change while they are read', () => {
     expect((await taken()).files).toBe(1500);
   });
   test('a change that stops is waited for: the snapshot is one moment of the tree', async () => {
-    const { workspace, capture, store } = await rig(Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`d/f${at}`, `x${at}`])));
+    const { workspace, capture, store } = await rig(
+      Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`d/f${at}`, `x${at}`])),
+    );
     // a pair that is only right together, swapped once while the walk is under way
     write(workspace, { first: 'old', 'z last': 'old' });
     const pending = capture();
@@ -31,7 +51,9 @@ describe('files that change while they are read', () => {
     });
     const result = await pending;
     if (!result.ok) throw new Error(result.refusal.detail);
-    expect([await store.read(result.value.id, 'first'), await store.read(result.value.id, 'z last')].map(String)).toEqual(['new', 'new']);
+    expect(
+      [await store.read(result.value.id, 'first'), await store.read(result.value.id, 'z last')].map(String),
+    ).toEqual(['new', 'new']);
   });
   test('a file that appears while others are read belongs to it', async () => {
     let appeared = false;
@@ -61,7 +83,15 @@ describe('files that change while they are read', () => {
     const { workspace, capture, store, base } = await rig({ 'd/secret': 'inside', 'other/x': 'y' });
     write(base, { 'outside/secret': 'OUTSIDE' });
     // a real process, so that it also strikes between two synchronous calls
-    const swapper = spawn('perl', ['-e', 'while (1) { rename "d", "hidden"; symlink $ARGV[0], "d"; unlink "d"; rename "hidden", "d"; }', join(base, 'outside')], { cwd: workspace, stdio: 'ignore' });
+    const swapper = spawn(
+      'perl',
+      [
+        '-e',
+        'while (1) { rename "d", "hidden"; symlink $ARGV[0], "d"; unlink "d"; rename "hidden", "d"; }',
+        join(base, 'outside'),
+      ],
+      { cwd: workspace, stdio: 'ignore' },
+    );
     const ended = new Promise((resolve) => swapper.on('close', resolve));
     try {
       for (let round = 0; round < 20; round++) {
@@ -104,7 +134,8 @@ describe('unchanged files are not read again, changed ones always are', () => {
     if (!result.ok) throw new Error(result.refusal.detail);
     return String(await store.read(result.value.id, 'a'));
   };
-  test('settled files come from the cache, also in a new process', async () => expect(await withForgedCache(true)).toBe('bbbb'));
+  test('settled files come from the cache, also in a new process', async () =>
+    expect(await withForgedCache(true)).toBe('bbbb'));
   test('files younger than the margin are read again', async () => expect(await withForgedCache(false)).toBe('aaaa'));
 
   test('a change that keeps size and mtime is seen, whatever way it is made', async () => {
@@ -122,7 +153,12 @@ describe('unchanged files are not read again, changed ones always are', () => {
     appendFileSync(join(workspace, 'd'), 'two');
     for (const name of ['a', 'b', 'c', 'd']) utimesSync(join(workspace, name), when, when);
     const { id } = await taken();
-    expect(await Promise.all(['a', 'b', 'c', 'd'].map(async (name) => String(await store.read(id, name))))).toEqual(['two', 'two', 'two', 'two']);
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map(async (name) => String(await store.read(id, name))))).toEqual([
+      'two',
+      'two',
+      'two',
+      'two',
+    ]);
   });
   test('a cut or altered cache file counts as none', async () => {
     later();
@@ -133,7 +169,10 @@ describe('unchanged files are not read again, changed ones always are', () => {
     for (const text of ['', whole.slice(0, 80), whole.replace('"a"', '"q"'), '{']) {
       writeFileSync(join(dir, 'cache', name), text);
       const store = await open({ dir });
-      expect(await store.capture({ root: workspace, include: ['.'], kind: 'candidate', ref: 'x' })).toEqual({ ok: true, value: first });
+      expect(await store.capture({ root: workspace, include: ['.'], kind: 'candidate', ref: 'x' })).toEqual({
+        ok: true,
+        value: first,
+      });
     }
   });
   test('objects that vanished from the repository are stored again', async () => {
@@ -144,7 +183,10 @@ describe('unchanged files are not read again, changed ones always are', () => {
     mkdirSync(join(dir, 'repo.git/objects/pack'));
     rmSync(join(dir, 'repo.git/refs/hma/e1'));
     const store = await open({ dir });
-    expect(await store.capture({ root: workspace, include: ['.'], kind: 'candidate', ref: 'x' })).toEqual({ ok: true, value: first });
+    expect(await store.capture({ root: workspace, include: ['.'], kind: 'candidate', ref: 'x' })).toEqual({
+      ok: true,
+      value: first,
+    });
     expect(await store.verify(first.id)).toEqual([]);
   });
   test('a large file that vanished from the content store is stored again', async () => {
@@ -168,6 +210,8 @@ test('many captures are packed together in the background and all stay whole', a
     ids.push((await taken()).id);
   }
   await store.close();
-  expect(readdirSync(join(dir, 'repo.git/objects/pack')).filter((name) => name.endsWith('.pack')).length).toBeLessThan(10);
+  expect(readdirSync(join(dir, 'repo.git/objects/pack')).filter((name) => name.endsWith('.pack')).length).toBeLessThan(
+    10,
+  );
   for (const [at, id] of ids.entries()) expect(String(await store.read(id, 'a.txt'))).toBe(`round ${at}`);
 });

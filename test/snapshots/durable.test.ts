@@ -1,6 +1,17 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -23,8 +34,11 @@ describe('killed at any point, a capture leaves what a later one can use', () =>
   test.each(capturing)('%s', async (killAt) => {
     const { workspace, dir } = await rig(files);
     const request: CaptureRequest = { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' };
-    const { id } = (await (await rig(files)).taken());
-    const killed = spawnSync(node, [program, JSON.stringify({ dir, request, killAt })], { encoding: 'utf8', env: process.env });
+    const { id } = await (await rig(files)).taken();
+    const killed = spawnSync(node, [program, JSON.stringify({ dir, request, killAt })], {
+      encoding: 'utf8',
+      env: process.env,
+    });
     expect([killed.signal, killed.stdout.trim().split('\n').at(-1)]).toEqual(['SIGKILL', killAt]);
     const store = await open({ dir });
     expect(leftOvers(dir)).toEqual([]);
@@ -38,7 +52,9 @@ describe('killed at any point, a capture leaves what a later one can use', () =>
     const { workspace, dir } = await rig({ ...files, ...many });
     const request: CaptureRequest = { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' };
     for (let round = 0; round < 12; round++) {
-      const child = spawn(node, [program, JSON.stringify({ dir, request: { ...request, ref: `e${round}` } })], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(node, [program, JSON.stringify({ dir, request: { ...request, ref: `e${round}` } })], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       const closed = new Promise((resolve) => child.on('close', resolve));
       const lines = createInterface(child.stdout);
       lines.on('line', (line) => {
@@ -60,25 +76,34 @@ describe('killed at any point, a capture leaves what a later one can use', () =>
     const { taken, store } = await rig(many);
     let killed = 0;
     const strike = setInterval(() => {
-      for (const pid of children()) if (killed === 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fast-import')) killed = Number(process.kill(Number(pid), 'SIGKILL'));
+      for (const pid of children())
+        if (killed === 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fast-import'))
+          killed = Number(process.kill(Number(pid), 'SIGKILL'));
     }, 2);
     const { id, files: count } = await taken();
     clearInterval(strike);
     expect([killed, count, await store.verify(id)]).toEqual([1, 1500, []]);
   });
-  test.each(snapshotCrashPoints.filter((name) => name.startsWith('snapshot.restore')))('%s: the restore is repeated', async (killAt) => {
-    const { workspace, dir, taken, store } = await rig(files);
-    const { id } = await taken();
-    const folder = join(newFolder(), 'r');
-    const killed = spawnSync(node, [program, JSON.stringify({ dir, restore: { id, folder }, killAt })], { encoding: 'utf8' });
-    expect(killed.signal).toBe('SIGKILL');
-    expect((await store.restore(id, folder)).ok).toBe(true);
-    expect(contentsOf(folder)).toEqual(contentsOf(workspace));
-  });
+  test.each(snapshotCrashPoints.filter((name) => name.startsWith('snapshot.restore')))(
+    '%s: the restore is repeated',
+    async (killAt) => {
+      const { workspace, dir, taken, store } = await rig(files);
+      const { id } = await taken();
+      const folder = join(newFolder(), 'r');
+      const killed = spawnSync(node, [program, JSON.stringify({ dir, restore: { id, folder }, killAt })], {
+        encoding: 'utf8',
+      });
+      expect(killed.signal).toBe('SIGKILL');
+      expect((await store.restore(id, folder)).ok).toBe(true);
+      expect(contentsOf(folder)).toEqual(contentsOf(workspace));
+    },
+  );
 });
 
 function children(): string[] {
-  return readdirSync('/proc/self/task').flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' ').filter(Boolean));
+  return readdirSync('/proc/self/task').flatMap((task) =>
+    readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+  );
 }
 
 const mounts: string[] = [];
@@ -97,12 +122,18 @@ function smallDisk(megabytes: number): string {
 describe.runIf(isRoot)('a full disk (skipped unless root: a tmpfs is mounted)', () => {
   test('is said, whatever write meets it, and leaves nothing that breaks later captures', async () => {
     const disk = smallDisk(8);
-    const { workspace, dir, capture, taken, store } = await rig({ 'small.txt': 'first' }, { dir: join(disk, 'snapshots') });
+    const { workspace, dir, capture, taken, store } = await rig(
+      { 'small.txt': 'first' },
+      { dir: join(disk, 'snapshots') },
+    );
     const first = await taken();
     write(workspace, Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`noise/f${at}`, randomBytes(40_000)])));
     expect(await capture({ ref: 'full' })).toMatchObject({ ok: false, refusal: { reason: 'disk_full' } });
     write(workspace, { 'noise2/large': randomBytes(9_500_000) });
-    expect(await capture({ include: ['noise2'], ref: 'full' })).toMatchObject({ ok: false, refusal: { reason: 'disk_full' } });
+    expect(await capture({ include: ['noise2'], ref: 'full' })).toMatchObject({
+      ok: false,
+      refusal: { reason: 'disk_full' },
+    });
     expect(leftOvers(dir)).toEqual([]);
     expect(await store.find('full')).toBe(undefined);
     write(workspace, { 'small.txt': 'second' });
@@ -111,7 +142,10 @@ describe.runIf(isRoot)('a full disk (skipped unless root: a tmpfs is mounted)', 
   });
   test('with not a byte left, and again when space is freed; restoring onto it too', async () => {
     const disk = smallDisk(3);
-    const { workspace, dir, capture, taken, store } = await rig({ 'small.txt': 'first' }, { dir: join(disk, 'snapshots') });
+    const { workspace, dir, capture, taken, store } = await rig(
+      { 'small.txt': 'first' },
+      { dir: join(disk, 'snapshots') },
+    );
     const first = await taken();
     // fill page by page, so that each kind of file in turn is the one that fails
     for (let pages = 0; pages < 12; pages++) {
@@ -128,7 +162,10 @@ describe.runIf(isRoot)('a full disk (skipped unless root: a tmpfs is mounted)', 
     }
     expect(await store.verify(first.id)).toEqual([]);
     fill(disk, 0);
-    expect(await store.restore(first.id, join(disk, 'r'))).toMatchObject({ ok: false, refusal: { reason: 'disk_full' } });
+    expect(await store.restore(first.id, join(disk, 'r'))).toMatchObject({
+      ok: false,
+      refusal: { reason: 'disk_full' },
+    });
     unlinkSync(join(disk, 'ballast'));
     expect((await store.restore(first.id, join(disk, 'r'))).ok).toBe(true);
     const opened = await open({ dir });
@@ -173,7 +210,19 @@ function traced(dir: string, request: CaptureRequest): string[] {
   const log = join(newFolder(), 'strace');
   const run = spawnSync(
     'strace',
-    ['-f', '-y', '-s', '200', '-o', log, '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat,write', node, program, JSON.stringify({ dir, request })],
+    [
+      '-f',
+      '-y',
+      '-s',
+      '200',
+      '-o',
+      log,
+      '-e',
+      'trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat,write',
+      node,
+      program,
+      JSON.stringify({ dir, request }),
+    ],
     { encoding: 'utf8' },
   );
   expect(run.stdout).toContain('"ok":true');
@@ -188,21 +237,34 @@ function traced(dir: string, request: CaptureRequest): string[] {
   return calls.filter((call) => / = \d+/.test(call) && (!call.startsWith('write') || call.startsWith('write(1<')));
 }
 
-describe.runIf(existsSync('/usr/bin/strace'))('objects are synced before the ref, and the ref before the answer (strace)', () => {
-  test('each step in its place; take any one away and the check fails', async () => {
-    const { workspace, dir } = await rig({ ...files, 'x.txt': 'x' });
-    const calls = traced(dir, { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' });
-    expect(orderProblems(calls)).toEqual([]);
-    for (const pattern of [/large\/new-/, /\/large>/, /tmp_pack_/, /tmp_idx_/, /objects\/pack>/, /e1\.lock/, /refs\/hma>/])
-      expect(orderProblems(calls.filter((call) => !(call.startsWith('fsync') && pattern.test(call))))).not.toEqual([]);
-  });
-  test('a repository that does not sync is caught', async () => {
-    const { workspace, dir } = await rig(files);
-    appendFileSync(join(dir, 'repo.git/config'), '[core]\n\tfsync = none\n');
-    const calls = traced(dir, { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' });
-    expect(orderProblems(calls).length).toBeGreaterThan(0);
-  });
-});
+describe.runIf(existsSync('/usr/bin/strace'))(
+  'objects are synced before the ref, and the ref before the answer (strace)',
+  () => {
+    test('each step in its place; take any one away and the check fails', async () => {
+      const { workspace, dir } = await rig({ ...files, 'x.txt': 'x' });
+      const calls = traced(dir, { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' });
+      expect(orderProblems(calls)).toEqual([]);
+      for (const pattern of [
+        /large\/new-/,
+        /\/large>/,
+        /tmp_pack_/,
+        /tmp_idx_/,
+        /objects\/pack>/,
+        /e1\.lock/,
+        /refs\/hma>/,
+      ])
+        expect(orderProblems(calls.filter((call) => !(call.startsWith('fsync') && pattern.test(call))))).not.toEqual(
+          [],
+        );
+    });
+    test('a repository that does not sync is caught', async () => {
+      const { workspace, dir } = await rig(files);
+      appendFileSync(join(dir, 'repo.git/config'), '[core]\n\tfsync = none\n');
+      const calls = traced(dir, { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' });
+      expect(orderProblems(calls).length).toBeGreaterThan(0);
+    });
+  },
+);
 
 test('two stores on one machine do not share anything but the machine', async () => {
   const one = await rig({ a: '1' });

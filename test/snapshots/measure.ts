@@ -32,7 +32,24 @@ async function capture(): Promise<void> {
 
 function commit(): void {
   const env = { PATH: process.env['PATH'] ?? '', HOME: base, GIT_DIR: join(base, 'user.git'), GIT_WORK_TREE: root };
-  const git = (...args: string[]) => execFileSync('git', ['-c', 'gc.auto=0', '-c', 'core.fsync=all', '-c', 'core.fsyncMethod=batch', '-c', 'user.name=x', '-c', 'user.email=x', ...args], { env, cwd: root, stdio: 'ignore' });
+  const git = (...args: string[]) =>
+    execFileSync(
+      'git',
+      [
+        '-c',
+        'gc.auto=0',
+        '-c',
+        'core.fsync=all',
+        '-c',
+        'core.fsyncMethod=batch',
+        '-c',
+        'user.name=x',
+        '-c',
+        'user.email=x',
+        ...args,
+      ],
+      { env, cwd: root, stdio: 'ignore' },
+    );
   if (next === 0) git('init');
   git('add', '-A');
   git('commit', '-m', 'x', '--allow-empty');
@@ -69,9 +86,18 @@ rows.push(['git: unchanged', await timed(commit)]);
 const one = join(base, 'one');
 mkdirSync(one);
 writeFileSync(join(one, 'train.py'), text());
-rows.push(['hma: one file', await timed(async () => void (await store.capture({ root: one, include: ['train.py'], kind: 'candidate', ref: 'one' })))]);
+rows.push([
+  'hma: one file',
+  await timed(
+    async () => void (await store.capture({ root: one, include: ['train.py'], kind: 'candidate', ref: 'one' })),
+  ),
+]);
 const found = await store.find('e1');
-if (found) rows.push(['hma: restore of all', await timed(async () => void (await store.restore(found.id, join(base, 'restored'))))]);
+if (found)
+  rows.push([
+    'hma: restore of all',
+    await timed(async () => void (await store.restore(found.id, join(base, 'restored')))),
+  ]);
 if (found) rows.push(['hma: verify of all', await timed(async () => void (await store.verify(found.id)))]);
 for (const [name, value] of rows) console.log(`${name.padEnd(46)}${value}`);
 console.log(execFileSync('du', ['-sh', 'snapshots', 'user.git'], { cwd: base, encoding: 'utf8' }));

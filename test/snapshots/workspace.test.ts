@@ -20,7 +20,7 @@ test('workspace provenance takes text, respects .gitignore files and lists the r
     'weights.bin': Buffer.from([1, 0, 2]),
     'big.txt': 'x'.repeat(10_000_001),
     'almost.txt': 'x'.repeat(9_000_000),
-    'link': { link: 'train.py' },
+    link: { link: 'train.py' },
     'lib/.git/HEAD': 'nested repository',
     'lib/a.py': 'a',
   });
@@ -29,12 +29,28 @@ test('workspace provenance takes text, respects .gitignore files and lists the r
   utimesSync(join(workspace, 'weights.bin'), 1000, 2000.5);
   const snapshot = await taken({ kind: 'workspace' });
   expect((await store.entries(snapshot.id)).map(({ path }) => path)).toEqual([
-    '.gitignore', ':(top)x', 'almost.txt', 'keep.log', 'lib/a.py', 'link', 'sub/.gitignore', 'sub/build/in.txt', 'sub/secret.md', 'train.py',
+    '.gitignore',
+    ':(top)x',
+    'almost.txt',
+    'keep.log',
+    'lib/a.py',
+    'link',
+    'sub/.gitignore',
+    'sub/build/in.txt',
+    'sub/secret.md',
+    'train.py',
   ]);
   const { listed } = await store.listing(snapshot.id);
   expect(listed.map(({ path, kind, bytes }) => [path, kind, bytes])).toEqual([
-    [':odd', 'file', 7], ['big.txt', 'file', 10_000_001], ['build', 'folder', 0], ['fifo', 'other', 0], ['lib/.git', 'folder', 0],
-    ['sub/secret-\udcff', 'file', 11], ['sub/secret.txt', 'file', 1], ['weights.bin', 'file', 3], ['x.log', 'file', 3],
+    [':odd', 'file', 7],
+    ['big.txt', 'file', 10_000_001],
+    ['build', 'folder', 0],
+    ['fifo', 'other', 0],
+    ['lib/.git', 'folder', 0],
+    ['sub/secret-\udcff', 'file', 11],
+    ['sub/secret.txt', 'file', 1],
+    ['weights.bin', 'file', 3],
+    ['x.log', 'file', 3],
   ]);
   expect(listed.find(({ path }) => path === 'weights.bin')?.mtimeMs).toBe(2_000_500);
 });
@@ -47,7 +63,9 @@ test('a .gitignore that is a FIFO does not hang the capture', async () => {
 });
 
 test('a folder of 2,000 names is asked about without a stall', async () => {
-  const files = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`d/${'n'.repeat(60)}${at}.${at % 2 ? 'log' : 'py'}`, '']));
+  const files = Object.fromEntries(
+    Array.from({ length: 2000 }, (_, at) => [`d/${'n'.repeat(60)}${at}.${at % 2 ? 'log' : 'py'}`, '']),
+  );
   const { taken } = await rig({ '.gitignore': '*.log', ...files });
   expect((await taken({ kind: 'workspace' })).files).toBe(1001);
 });
