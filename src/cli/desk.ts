@@ -22,10 +22,10 @@ export const processDesk = (): Desk => ({ cwd: process.cwd(), env: process.env, 
 /** Whether a person sits there: both ends are a terminal. */
 export const isForPeople = (desk: Desk): boolean => desk.stdin.isTTY && desk.stdout.isTTY;
 
-/** What to draw on: the terminal's width, 100 columns elsewhere (`COLUMNS` overrides). */
+/** What to draw on: the terminal's width; elsewhere lines as long as they are, since nothing scrolls there (`COLUMNS` overrides). */
 export function paperOf(desk: Desk): Paper {
   const wanted = Number(desk.env['COLUMNS']);
-  const columns = desk.stdout.isTTY ? desk.stdout.columns : Number.isInteger(wanted) && wanted > 0 ? wanted : 100;
+  const columns = desk.stdout.isTTY ? desk.stdout.columns : Number.isInteger(wanted) && wanted > 0 ? wanted : 1000;
   return { columns: Math.max(20, columns || 80), style: styleFor(desk.stdout.isTTY, desk.env) };
 }
 

@@ -20,10 +20,26 @@ export function sparkline(metric: Pick<Metric, 'direction'>, scores: readonly nu
   return shown.map((score) => steps[height(score)]).join('');
 }
 
-const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
+/** One part of a stacked bar: how much, and the character it is drawn with. */
+export interface BarPart {
+  readonly amount: number;
+  readonly fill: string;
+  readonly colour: (text: string) => string;
+}
 
-/** A bar of a share in [0, 1], `columns` wide at 1; a share above 0 is never invisible. */
-export function bar(share: number, columns: number): string {
-  const units = Math.max(share > 0 ? 1 : 0, Math.round(Math.min(1, Math.max(0, share)) * columns * 8));
-  return '█'.repeat(Math.floor(units / 8)) + (eighths[units % 8] ?? '');
+/**
+ * A bar of `cells` characters, divided by amount (largest remainders, so that the cells add up exactly); a part above 0 gets at least
+ * one. Empty where nothing is above 0.
+ */
+export function stackedBar(parts: readonly BarPart[], cells: number): string {
+  const shown = parts.filter(({ amount }) => amount > 0);
+  const whole = shown.reduce((sum, { amount }) => sum + amount, 0);
+  if (shown.length === 0 || cells < shown.length) return '';
+  const free = cells - shown.length; // one cell each is given away first
+  const exact = shown.map(({ amount }) => (amount / whole) * free);
+  const widths = exact.map((width) => 1 + Math.floor(width));
+  const byRemainder = exact.map((width, index) => ({ index, remainder: width - Math.floor(width) })).toSorted((a, b) => b.remainder - a.remainder || a.index - b.index);
+  const missing = cells - widths.reduce((sum, width) => sum + width, 0);
+  for (const { index } of byRemainder.slice(0, missing)) widths[index] = (widths[index] ?? 0) + 1;
+  return shown.map(({ fill, colour }, index) => colour(fill.repeat(widths[index] ?? 0))).join('');
 }

@@ -6,11 +6,11 @@ import type { Option } from '../../options/model.ts';
 import type { RunEvent } from '../../run/events.ts';
 import type { RunState } from '../../run/model.ts';
 import type { AgentSlot } from '../../task/model.ts';
-import { isBetter } from '../../task/quality.ts';
+import { compareScores, isBetter } from '../../task/quality.ts';
 import { sparkline } from './bars.ts';
 import { sayChange, sayClock, sayLength, sayScore } from './numbers.ts';
 import type { Style } from './style.ts';
-import { count, fit, pad, widthOf } from './text.ts';
+import { count, fit, pad, widthOf, wrap } from './text.ts';
 
 /** What a live log is drawn with. */
 export interface Paper {
@@ -56,7 +56,7 @@ function linesOf(scene: Scene): string[] {
     case 'experiment.rejected': {
       const { id, code, reason } = known.data;
       const blame = code === 'evaluator_error' ? style.bad(code) : style.warn(code);
-      return [stamped(scene, `${pad(id, 4)} rejected  ${blame}: ${oneLine(reason)}`)];
+      return [stamped(scene, `${pad(id, 4)} rejected  ${blame}: ${oneLine(reason, 400)}`)];
     }
     case 'option.reaped':
       return known.data.survivors.length > 0 ? [stamped(scene, style.bad(`${count(known.data.survivors.length, 'process', 'processes')} of option ${known.data.option} can't be ended: ${known.data.survivors.map((one) => `${one.pid} ${oneLine(one.command, 40)}`).join(', ')}`))] : [];
@@ -85,7 +85,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
   const { style } = scene;
   switch (known.type) {
     case 'run.paused':
-      return [stamped(scene, style.warn(`paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail)}`))];
+      return told(scene, `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}`, style.warn);
     case 'run.resumed':
       return [stamped(scene, `goes on (${oneLine(known.data.by, 40)})`)];
     case 'run.pauseAfter':
@@ -100,11 +100,10 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       return [stamped(scene, `${oneLine(known.data.by, 40)} stops the run`)];
     case 'run.noticed': {
       const { level, text } = known.data;
-      const line = stamped(scene, `${level === 'info' ? '' : '! '}${oneLine(text, 400)}`);
-      return [level === 'info' ? style.dim(line) : level === 'person' ? style.bad(line) : style.warn(line)];
+      return told(scene, `${level === 'info' ? '' : '! '}${oneLine(text, 600)}`, level === 'info' ? style.dim : level === 'person' ? style.bad : style.warn);
     }
     case 'run.finished':
-      return [stamped(scene, `the run is over (${sayWord(known.data.reason)})`)];
+      return [stamped(scene, `the run is over: ${sayExplorationEnd[known.data.reason] ?? sayWord(known.data.reason)}`)];
     default:
       return [];
   }
@@ -124,25 +123,35 @@ const sayExplorationEnd: Readonly<Record<string, string>> = {
 
 const stamped = ({ event, style }: Scene, text: string): string => `${style.dim(sayClock(event.active).padStart(8))}  ${text}`;
 
+/** Words that a person should be able to read to their end: broken into lines. */
+function told(scene: Scene, text: string, colour: (line: string) => string = (line) => line): string[] {
+  const [first = '', ...rest] = wrap(text, scene.columns - 10);
+  return [stamped(scene, colour(first)), ...rest.map((line) => `${' '.repeat(10)}${colour(line)}`)];
+}
+
 /** `── title ─────────` over the whole width. */
 export function rule(title: string, { style, columns }: Paper): string {
   const head = `${style.dim('──')} ${title} `;
   return head + style.dim('─'.repeat(Math.max(2, Math.min(columns, 100) - widthOf(head))));
 }
 
-function opening({ after, style }: Scene): string[] {
+function opening(scene: Scene): string[] {
+  const { after, style } = scene;
   const { terms, budgets, isolation } = after;
   const { cap, mode } = terms.policy;
   const pair = mode === 'single' ? sayAgent(after, terms.policy.first, style) : `${sayAgent(after, 'A', style)} ⇄ ${sayAgent(after, 'B', style)}`;
   const limits = [
+    `${oneLine(terms.metric.name, 40)}, ${terms.metric.direction === 'maximize' ? 'higher' : 'lower'} is better`,
     mode === 'single' ? 'one agent' : cap === null ? 'no cap' : `cap ${cap}`,
     budgets.experiments === null ? null : `${count(budgets.experiments, 'experiment')} in all`,
     mode === 'single' ? sayLength(budgets.totalMs) : `${sayLength(budgets.totalMs)} with ${sayLength(budgets.reviewMs)} for the review`,
   ].filter((part) => part !== null);
+  const bare = isolation.tier === 'none' ? wrap(`Nothing is isolated: ${oneLine(isolation.cannot.join(' '), 900)}`, Math.min(scene.columns, 100) - 2, { most: 4 }) : [];
   return [
-    `${style.bold(oneLine(terms.name, 60))}  ${pair}  ${style.dim(limits.join(' · '))}`,
-    style.dim(`${oneLine(terms.metric.name, 40)}, ${terms.metric.direction === 'maximize' ? 'higher' : 'lower'} is better · isolation: ${isolation.tier} · run ${after.run}`),
-    ...(isolation.cannot.length > 0 ? [style.warn(`not protected here: ${oneLine(isolation.cannot.join('; '), 400)}`)] : []),
+    `${style.bold(oneLine(terms.name, 60))}  ${pair}`,
+    style.dim(`  ${limits.join(' · ')}`),
+    style.dim(`  isolation: ${isolation.tier}${bare.length > 0 ? '' : " (what it can't protect: hma status)"} · run ${after.run}`),
+    ...bare.map((line) => style.warn(`  ${line}`)),
   ];
 }
 
@@ -156,7 +165,7 @@ function attemptLines(scene: Scene, known: AttemptEvent): string[] {
   const { failure, retryAt } = known.data;
   if (failure === null) return head;
   const again = retryAt === null ? '' : retryAt > known.active ? `; another attempt in ${sayLength(retryAt - known.active)}` : '; another attempt at once';
-  return [...head, stamped(scene, scene.style.warn(`attempt ${attempt} failed (${sayWord(failure.reason)}): ${oneLine(failure.detail)}${again}`))];
+  return [...head, ...told(scene, `attempt ${attempt} failed (${sayWord(failure.reason)}): ${oneLine(failure.detail, 400)}${again}`, scene.style.warn)];
 }
 
 type SessionName = AttemptEvent['data']['session'];
@@ -185,12 +194,20 @@ function acceptedLine(scene: Scene, id: string): string {
   const best = before ? record(before.archive, metric) : undefined;
   const isRecord = isBetter(metric, candidate.score, best?.score);
   const change = best ? sayChange(best.score, candidate.score) : '';
-  const verdict = !best ? 'first candidate' : isRecord ? style.good(`new record ${change}`) : style.dim(`${change} on the record`);
+  const verdict = !best ? 'first candidate' : isRecord ? style.good(`new record ${change}`) : style.dim(againstRecord(metric, candidate.score, best.score));
   const bars = sparkline(metric, after.archive.slice(0, index + 1).map((one) => one.score), 12);
   const flags = candidate.flags.length > 0 ? style.warn(`  ${candidate.flags.map(sayWord).join(', ')}`) : '';
   const note = candidate.note ? style.dim(`  ${oneLine(candidate.note, 80)}`) : '';
   const score = pad(sayScore(candidate.score), 9, 'right');
   return stamped(scene, `${pad(id, 4)} accepted ${isRecord ? style.bold(score) : score}  ${style.agent(candidate.author, pad(bars, 12))}  ${verdict}${flags}${note}`);
+}
+
+/** How a score that is no new record stands to it: behind, equal, or ahead by no more than noise. */
+function againstRecord(metric: RunState['terms']['metric'], score: number, best: number): string {
+  const order = compareScores(metric, score, best);
+  if (order === 0) return 'equals the record';
+  const size = sayChange(best, score).slice(1);
+  return order < 0 ? `${size} ahead, within the noise` : `${size} behind the record`;
 }
 
 /** Best score of an option; undefined when none of its experiments was accepted. */
@@ -219,15 +236,15 @@ function reviewLines(scene: Scene, known: ReviewEvent): string[] {
   const { after, style } = scene;
   switch (known.type) {
     case 'ballot.cast': {
-      const who = after.review ? sayAgent(after, after.review.reviewer, style) : 'the reviewer';
-      return [stamped(scene, known.data.valid ? `${who} nominates ${known.data.candidate}: ${oneLine(known.data.reason)}` : style.warn(`a ballot that isn't valid: ${oneLine(known.data.why)}`))];
+      const who = oneLine(after.review ? after.terms.agents[after.review.reviewer].name : 'the reviewer', 40);
+      return known.data.valid ? told(scene, `${who} nominates ${known.data.candidate}: ${oneLine(known.data.reason, 600)}`) : told(scene, `a ballot that isn't valid: ${oneLine(known.data.why)}`, style.warn);
     }
     case 'review.closed':
       return [stamped(scene, style.dim(`review: ${known.data.outcome}${known.data.outcome === 'skipped' || known.data.outcome === 'late' || known.data.outcome === 'crashed' ? ` (${oneLine(known.data.detail)})` : ''}`))];
     case 'candidate.selected': {
       const { candidate, by, who, reason } = known.data;
       const chooser = by === 'person' ? `${oneLine(who, 40)}, a person` : by === 'reviewer' ? `the reviewer ${oneLine(who, 40)}` : 'fallback';
-      return [stamped(scene, `${style.bold(`★ ${candidate} is the final candidate`)}, by ${chooser}: ${oneLine(reason)}`)];
+      return [stamped(scene, style.bold(`★ ${candidate} is the final candidate, by ${chooser}`)), ...wrap(oneLine(reason, 600), scene.columns - 12).map((line) => `${' '.repeat(12)}${line}`)];
     }
     case 'selection.cleared':
       return [stamped(scene, `${oneLine(known.data.who, 40)} cleared the selection: ${oneLine(known.data.reason)}`)];

@@ -6,11 +6,11 @@ import type { Given } from '../../base/fact.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { finalCandidate, ownSelection } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
-import { bar, sparkline } from './bars.ts';
+import { sparkline, stackedBar } from './bars.ts';
 import { bestOf, rule, sayAgent, sayWord, type Paper } from './events.ts';
 import { sayLength, sayScore, sayShare } from './numbers.ts';
 import { statusLine } from './statusLine.ts';
-import { count, fit, pad, table } from './text.ts';
+import { count, fit, pad, table, widthOf, wrap } from './text.ts';
 
 /** Where a run's things lie. */
 export interface Places {
@@ -20,6 +20,14 @@ export interface Places {
 }
 
 const label = (name: string, { style }: Paper): string => `  ${style.dim(pad(name, 10))}`;
+const indent = ' '.repeat(12);
+
+/** Prose behind a label, broken into lines. */
+function prose(name: string, text: string, given: { readonly paper: Paper; readonly colour?: (line: string) => string }): string[] {
+  const { paper, colour = (line: string) => line } = given;
+  const lines = wrap(text, Math.min(paper.columns, 100) - indent.length);
+  return lines.map((line, index) => `${index === 0 ? label(name, paper) : indent}${colour(line)}`);
+}
 
 /** The page at the end of a run: the final candidate and who chose it, the options, times, where everything lies, what to do next. */
 export function summaryPage(state: RunState, places: Places, paper: Paper): string[] {
@@ -46,9 +54,9 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
 export function statusPage(state: RunState, given: Given, page: Places & { readonly paper: Paper }): string[] {
   const { paper } = page;
   const { style } = paper;
-  const pause = state.pause ? [`  ${style.warn(`paused: ${oneLine(state.pause.detail, 400)}`)}  ${style.dim('hma resume')}`] : [];
+  const pause = state.pause ? prose('paused', `${oneLine(state.pause.detail, 600)} (go on: hma resume)`, { paper, colour: style.warn }) : [];
   const dead = page.live || state.phase === 'finished' ? [] : [`  ${style.warn('not running: no controller looks after this run; go on with hma resume')}`];
-  const people = state.notices.filter((notice) => notice.level !== 'info').slice(-3).map((notice) => `  ${style.warn(`! ${oneLine(notice.text, 400)}`)}`);
+  const people = state.notices.filter((notice) => notice.level !== 'info').slice(-3).flatMap((notice) => prose('notice', oneLine(notice.text, 600), { paper, colour: style.warn }));
   const lines = [
     `${style.bold(oneLine(state.terms.name, 60))}  ${style.dim(`run ${state.run}`)}`,
     `  ${statusLine(state, given, paper)}`,
@@ -62,7 +70,8 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     ...boundaryTable(state, paper),
     '',
     ...timeLines(state, given, paper),
-    `${label('isolation', paper)}${state.isolation.tier}${state.isolation.cannot.length > 0 ? style.dim(` · not protected: ${oneLine(state.isolation.cannot.join('; '), 400)}`) : ''}`,
+    `${label('isolation', paper)}${state.isolation.tier}`,
+    ...(state.isolation.cannot.length > 0 ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 900)}`, { paper, colour: style.dim }) : []),
     `${label('run', paper)}${page.runFolder}`,
     `${label('workspace', paper)}${state.workspace}`,
   ];
@@ -85,17 +94,17 @@ function resultLines(state: RunState, paper: Paper): string[] {
   const best = record(state.archive, metric);
   const last = standing(state.archive);
   const decided = state.selections.length > 0;
-  const who = final.by === 'person' ? 'selected by a person' : final.by === 'reviewer' ? `selected by the reviewer ${state.review ? sayAgent(state, state.review.reviewer, style) : ''}` : decided ? 'selected by fallback' : 'would be selected now';
+  const who = final.by === 'person' ? 'selected by a person' : final.by === 'reviewer' ? `selected by the reviewer ${oneLine(state.review ? state.terms.agents[state.review.reviewer].name : '', 40)}` : decided ? 'selected by fallback' : 'would be selected now';
   const own = ownSelection(state.selections);
   const aside = final.by === 'person' && own?.candidate && own.candidate !== final.candidate ? [`${label('', paper)}${style.dim(`the run's own selection was ${own.candidate}, by ${own.by}`)}`] : [];
   return [
     `${label(decided ? 'final' : 'so far', paper)}${sayCandidate(state, chosen, paper)}`,
-    `${label('', paper)}${who}: ${oneLine(final.reason, 300)}`,
+    ...prose('', `${who}: ${oneLine(final.reason, 600)}`, { paper }),
     ...aside,
     ...(best ? [`${label('record', paper)}${sayCandidate(state, best, paper)}`] : []),
     ...(last ? [`${label('standing', paper)}${sayCandidate(state, last, paper)}`] : []),
     ...(state.review?.outcome ? [`${label('review', paper)}${state.review.outcome}`] : []),
-    `${label('scores', paper)}${sparkline(metric, state.archive.map((candidate) => candidate.score), Math.max(8, paper.columns - 40))}  ${style.dim(count(state.archive.length, 'candidate'))}`,
+    `${label('scores', paper)}${sparkline(metric, state.archive.map((candidate) => candidate.score), Math.max(8, Math.min(paper.columns, 100) - 40))}  ${style.dim(count(state.archive.length, 'candidate'))}`,
   ];
 }
 
@@ -143,27 +152,37 @@ function timeLines(state: RunState, given: Given, paper: Paper): string[] {
 
 function shareLines(state: RunState, shares: TimeShares, paper: Paper): string[] {
   const { style } = paper;
-  const parts: [string, number, (text: string) => string][] = [
-    [state.terms.agents.A.name, shares.sessions.A, (text) => style.agent('A', text)],
-    [state.terms.agents.B.name, shares.sessions.B, (text) => style.agent('B', text)],
-    ['start', shares.start, style.dim],
-    ['between sessions', shares.between, style.dim],
-    ['unused review', shares.unusedReview, style.dim],
-    ['unused exploration', shares.unusedExploration, style.dim],
-    ['ahead', shares.ahead, style.dim],
-  ];
-  const shown = parts.filter(([, ms]) => ms > 0);
-  const names = shown.map(([name, ms]) => `${oneLine(name, 30)} ${sayShare(ms, shares.budget)}`);
-  const paused = shares.paused > 0 ? style.dim(` · paused ${sayLength(shares.paused)} beside it`) : '';
-  return [
-    `${label('time', paper)}${shown.map(([, ms, colour]) => colour(bar(ms / shares.budget, 40))).join('')}`,
-    `${label('', paper)}${style.dim(`of ${sayLength(shares.budget)}: `)}${names.join(style.dim(' · '))}${paused}`,
-  ];
+  const part = (name: string, amount: number, look: { fill: string; colour: (text: string) => string }) => ({ name: oneLine(name, 30), amount, ...look });
+  const parts = [
+    part(state.terms.agents.A.name, shares.sessions.A, { fill: '█', colour: (text) => style.agent('A', text) }),
+    part(state.terms.agents.B.name, shares.sessions.B, { fill: '▓', colour: (text) => style.agent('B', text) }),
+    part('start', shares.start, { fill: '▒', colour: style.dim }),
+    part('between sessions', shares.between, { fill: '▒', colour: style.dim }),
+    part('unused review', shares.unusedReview, { fill: '░', colour: style.dim }),
+    part('unused exploration', shares.unusedExploration, { fill: '░', colour: style.dim }),
+    part('ahead', shares.ahead, { fill: '·', colour: style.dim }),
+  ].filter(({ amount }) => amount > 0);
+  const names = parts.map(({ name, amount, fill, colour }) => `${colour(fill)} ${name} ${sayShare(amount, shares.budget)}`);
+  const paused = shares.paused > 0 ? [`paused ${sayLength(shares.paused)} beside it`] : [];
+  return [`${label('time', paper)}${stackedBar(parts, 50)} ${style.dim(`of ${sayLength(shares.budget)}`)}`, ...packed([...names, ...paused], paper)];
+}
+
+/** Short pieces side by side, as many on a line as fit. */
+function packed(pieces: readonly string[], { columns }: Paper): string[] {
+  const lines: string[] = [];
+  for (const piece of pieces) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? '' : `${last}   ${piece}`;
+    if (last !== undefined && widthOf(longer) <= Math.min(columns, 100)) lines[lines.length - 1] = longer;
+    else lines.push(indent + piece);
+  }
+  return lines;
 }
 
 function nextLines(state: RunState, { live }: Places, { style }: Paper): string[] {
   const finished = state.phase === 'finished';
-  const other = state.archive.find((candidate) => candidate.id !== finalCandidate({ ...state.terms, ...state })?.candidate);
+  const final = finalCandidate({ ...state.terms, ...state })?.candidate;
+  const other = [record(state.archive, state.terms.metric), standing(state.archive), ...state.archive.toReversed()].find((candidate) => candidate && candidate.id !== final);
   const commands: [string, string][] = [
     ['hma candidates', 'all candidates, with scores and notes'],
     ...(other ? [[`hma select ${other.id} --reason "…"`, 'choose another one; nothing is overwritten'] as [string, string]] : []),

@@ -58,3 +58,26 @@ export function table(given: { readonly rows: readonly (readonly string[])[]; re
     return fit(`${indent}${cells.join('  ')}`.trimEnd(), columns);
   });
 }
+
+/**
+ * Breaks a text without styling into lines of at most `columns`, at spaces where there are any; continuation lines begin with
+ * `indent`. At most `most` lines; the last one ends in `…` where something is missing.
+ */
+export function wrap(text: string, columns: number, given: { readonly indent?: string; readonly most?: number } = {}): string[] {
+  const { indent = '', most = 6 } = given;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
+    if (line.trim() === '' || widthOf(longer) <= columns) {
+      line = longer;
+      continue;
+    }
+    lines.push(line);
+    line = indent + word;
+  }
+  lines.push(line);
+  const kept = lines.slice(0, most);
+  if (lines.length > most) kept[most - 1] = `${fit(kept[most - 1] ?? '', columns - 2)} …`;
+  return kept.map((one) => fit(one, columns));
+}
