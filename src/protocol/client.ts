@@ -1,4 +1,5 @@
 import type { LedgerEvent } from '../ledger/port.ts';
+import type { BudgetWish } from '../run/budget.ts';
 import type { RunState } from '../run/model.ts';
 
 /** What a person's tools may ask, over the client socket (vscode-jsonrpc). */
@@ -32,15 +33,7 @@ export type Intent =
   | { readonly kind: 'handoff'; readonly by: string }
   | { readonly kind: 'review'; readonly by: string }
   | { readonly kind: 'stop'; readonly by: string }
-  | {
-      readonly kind: 'budget';
-      readonly by: string;
-      /** New values; absent = as before. Times are totals in active ms, `until` Unix ms. */
-      readonly totalMs?: number;
-      readonly reviewMs?: number;
-      readonly experiments?: number | null;
-      readonly until?: number | null;
-    }
+  | ({ readonly kind: 'budget'; readonly by: string } & BudgetWish)
   | { readonly kind: 'select'; readonly candidate: string; readonly reason: string; readonly by: string }
   | { readonly kind: 'clearSelection'; readonly reason: string; readonly by: string };
 

@@ -1,17 +1,29 @@
 import type { Given } from '../base/fact.ts';
-import type { Intent } from '../protocol/client.ts';
 import type { RunFact } from './events.ts';
 import type { RunState } from './model.ts';
+
+/** New values of the budgets; absent = as before. Times are totals in active ms, `until` is Unix ms. */
+export interface BudgetWish {
+  readonly totalMs?: number;
+  readonly reviewMs?: number;
+  readonly experiments?: number | null;
+  readonly until?: number | null;
+}
 
 /** Decides a change of the budgets. What is spent already can't be taken back, and the review must fit. */
 export function decideBudget(
   state: RunState,
-  wish: Extract<Intent, { kind: 'budget' }>,
+  wish: BudgetWish & { readonly by: string },
   given: Given,
 ): { readonly facts: readonly RunFact[] } | { readonly reason: string; readonly text: string } {
   const no = (reason: string, text: string) => ({ reason, text });
-  const { kind: _kind, by, ...changes } = wish;
-  const budgets = { ...state.budgets, ...changes };
+  const { by, totalMs, reviewMs, experiments, until } = wish;
+  const budgets = {
+    totalMs: totalMs ?? state.budgets.totalMs,
+    reviewMs: reviewMs ?? state.budgets.reviewMs,
+    experiments: experiments === undefined ? state.budgets.experiments : experiments,
+    until: until === undefined ? state.budgets.until : until,
+  };
   if (state.phase !== 'exploring' || state.explorationEnding) {
     const onlyEnd = wish.experiments === undefined && wish.reviewMs === undefined;
     if (state.phase !== 'reviewing' || !onlyEnd) return no('exploration_over', 'exploration is over: only the end of the review (total, until) can still be moved');
