@@ -1,0 +1,1 @@
+export function judge(predictions: string, labels: string): { score: number } | { invalid: string };
