@@ -8,8 +8,6 @@ import { pristineFile, type ProtectedFile, type ProtectedFiles } from './protect
 /** What happens to something that stands where a protected file or one of its folders belongs. */
 type InTheWay = 'remove' | 'moveAside';
 
-const temporaryName = (name: string): string => `.hma-${process.pid}-${name}`.slice(0, 200);
-
 async function clear(path: string, how: InTheWay): Promise<void> {
   const stats = await lstat(path).catch(() => null);
   if (stats === null) return;
