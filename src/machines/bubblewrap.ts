@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, statSyn
 import { dirname, join } from 'node:path';
 
 import type { Confinement } from './port.ts';
+import { tool } from './tools.ts';
 
 /** One mount below the read-only root. */
 interface Mount {
@@ -18,10 +19,27 @@ const innerUid = 1000;
  * a writable folder below a hidden one is writable, and a hidden file in a writable one hidden. `nested: 'refused'` forbids
  * further user namespaces inside (bubblewrap 0.8 and later, not where it is setuid).
  */
-export function bubblewrapArgv(given: { readonly confinement: Confinement; readonly cwd: string; readonly scratch: string; readonly nested: 'refused' | 'possible' }): [string, ...string[]] {
+export function bubblewrapArgv(given: {
+  readonly confinement: Confinement;
+  readonly cwd: string;
+  readonly scratch: string;
+  readonly nested: 'refused' | 'possible';
+}): [string, ...string[]] {
   const { confinement } = given;
   const tmp = real(confinement.tmp);
-  const args: string[] = ['--ro-bind', '/', '/', '--dev', '/dev', ...gpuNodes(confinement.gpus), '--proc', '/proc', '--tmpfs', '/run', ...namesInRun()];
+  const args: string[] = [
+    '--ro-bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    ...gpuNodes(confinement.gpus),
+    '--proc',
+    '/proc',
+    '--tmpfs',
+    '/run',
+    ...namesInRun(),
+  ];
   args.push('--bind', tmp, '/tmp', '--bind', tmp, '/var/tmp', ...accountOf(confinement, given.scratch));
   const hiddenFolders: string[] = [];
   for (const mount of mountsOf(confinement)) {
@@ -33,12 +51,20 @@ export function bubblewrapArgv(given: { readonly confinement: Confinement; reado
     } else args.push('--ro-bind', '/dev/null', mount.path);
   }
   for (const path of [...hiddenFolders, '/run']) args.push('--remount-ro', path);
-  args.push('--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', '--cap-drop', 'ALL');
+  args.push(
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    '--cap-drop',
+    'ALL',
+  );
   if (given.nested === 'refused') args.push('--disable-userns');
   if (process.getuid?.() === 0) args.push('--uid', String(innerUid), '--gid', String(innerUid));
   if (confinement.network === 'none') args.push('--unshare-net');
   args.push('--die-with-parent', '--new-session', '--chdir', real(given.cwd), '--');
-  return ['bwrap', ...args];
+  return [tool('bwrap'), ...args];
 }
 
 /** Mounts by depth, so that deeper ones lie on top; at the same path what hides wins. Hidden paths that don't exist need no hiding. */
@@ -64,7 +90,14 @@ const real = (path: string): string => {
 
 /** /run holds sockets that lead out (Docker's among them), but name resolution and the system's own links may live there too. */
 function namesInRun(): string[] {
-  const kept = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager', '/run/opengl-driver', '/run/current-system', '/run/nvidia-persistenced'];
+  const kept = [
+    '/run/systemd/resolve',
+    '/run/resolvconf',
+    '/run/NetworkManager',
+    '/run/opengl-driver',
+    '/run/current-system',
+    '/run/nvidia-persistenced',
+  ];
   const resolver = real('/etc/resolv.conf');
   if (resolver.startsWith('/run/') && !kept.includes(dirname(resolver))) kept.push(resolver);
   return kept.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path]);
@@ -74,9 +107,13 @@ function namesInRun(): string[] {
 function gpuNodes(gpus: readonly number[] | undefined): string[] {
   const names = readdirSync('/dev');
   const wanted = gpus && new Set(gpus.map((index) => `nvidia${minorOf(index)}`));
-  const nvidia = names.filter((name) => (/^nvidia\d+$/.test(name) ? (wanted?.has(name) ?? true) : /^nvidia/.test(name)));
+  const nvidia = names.filter((name) =>
+    /^nvidia\d+$/.test(name) ? (wanted?.has(name) ?? true) : name.startsWith('nvidia'),
+  );
   const anyWanted = gpus === undefined || gpus.length > 0;
-  const nodes = anyWanted ? [...nvidia, ...names.filter((name) => name === 'kfd' || name === 'dri' || name === 'dxg')] : [];
+  const nodes = anyWanted
+    ? [...nvidia, ...names.filter((name) => name === 'kfd' || name === 'dri' || name === 'dxg')]
+    : [];
   return nodes.flatMap((name) => ['--dev-bind-try', `/dev/${name}`, `/dev/${name}`]);
 }
 
@@ -93,7 +130,9 @@ function minorOf(index: number): number {
 /** As root the program sees itself as an ordinary user, and programs look that user up: a copy of /etc/passwd that knows it. */
 function accountOf(confinement: Confinement, scratch: string): string[] {
   if (process.getuid?.() !== 0 || !existsSync('/etc/passwd') || lstatSync('/etc/passwd').isSymbolicLink()) return [];
-  const others = readFileSync('/etc/passwd', 'utf8').split('\n').filter((line) => line !== '' && line.split(':')[2] !== String(innerUid));
+  const others = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && line.split(':')[2] !== String(innerUid));
   const file = join(scratch, 'passwd');
   const home = confinement.home.replaceAll(/[:\n]/g, '_');
   writeFileSync(file, [...others, `hma:x:${innerUid}:${innerUid}:hma:${home}:/bin/sh`, ''].join('\n'), { mode: 0o644 });

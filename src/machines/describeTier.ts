@@ -18,7 +18,7 @@ const descriptions: Readonly<Record<Tier, TierDescription>> = {
     cannot: [
       'Files that your user can read and that are not hidden can be read; with an open network they could be sent away.',
       'With an open network it reaches services on this machine (localhost) too, and abstract Unix sockets.',
-      'It can use up memory, CPU, GPU memory and the workspace\'s disk; it is only the first to go when memory runs out.',
+      "It can use up memory, CPU, GPU memory and the workspace's disk; it is only the first to go when memory runs out.",
       'When HMA runs as root, files in the workspace that belong to other users can be changed only where their modes let everybody.',
       'A kernel flaw would let it out: this is no virtual machine.',
     ],
@@ -26,16 +26,17 @@ const descriptions: Readonly<Record<Tier, TierDescription>> = {
   uid: {
     promises: [
       'A session runs as a user id that nothing else on this machine uses, without privileges and without a way to get any.',
-      "It can write only to the workspace, its own HOME and temporary folder, and where everybody may (/tmp, /dev/shm); what it leaves there is removed.",
+      'It can write only to the workspace, its own HOME and temporary folder, and where everybody may (/tmp, /dev/shm); what it leaves there is removed.',
       "HMA's state, the grades and hidden paths are closed to it by access lists; your own owners, groups and modes stay as they are.",
       'Ending it ends every process of that user id, daemonized ones too, until none is left; an evaluation has another user id and is never touched.',
     ],
     cannot: [
       'Files that everybody may read can be read, and the command lines of all processes can be seen.',
+      'A hidden file in a folder that it may write can be deleted or replaced by it, though not read.',
       'A hidden file that is replaced by a new one while a session runs (many editors do that) is readable for the rest of that session.',
       "It can't change modes or times of files that it didn't create: a tool that insists fails.",
       'Files it creates with private modes can be read by HMA but not by you, until the run ends and they become yours.',
-      "Local services and the network are as open as for any user; with `network: none` it has only a loopback of its own.",
+      'Local services and the network are as open as for any user; with `network: none` it has only a loopback of its own.',
       'Folders created in the state folder while a session runs are hidden only by their own modes (HMA makes them private).',
       'A user id that runs a program has no name in /etc/passwd; the few programs that need one fail.',
     ],

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { syncFolder } from './runnerFiles.ts';
@@ -23,7 +33,8 @@ export function ensureBallast(dir: string): boolean {
     const file = openSync(temporary, 'w', 0o600);
     try {
       const block = Buffer.alloc(1024 * 1024, 0xa5); // not zeros: some file systems keep no room for those
-      for (let written = 0; written < ballastBytes; ) written += writeSync(file, block, 0, Math.min(block.length, ballastBytes - written));
+      for (let written = 0; written < ballastBytes;)
+        written += writeSync(file, block, 0, Math.min(block.length, ballastBytes - written));
       fsyncSync(file);
     } finally {
       closeSync(file);

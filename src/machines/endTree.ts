@@ -1,7 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { EndedProcess, ProcessIdentity } from './port.ts';
-import { descendants, describeProcess, isAlive, listByUid, signalProcess, untouchablePids, type LiveProcess } from './processes.ts';
+import {
+  descendants,
+  describeProcess,
+  isAlive,
+  listByUid,
+  signalProcess,
+  untouchablePids,
+  type LiveProcess,
+} from './processes.ts';
 import { membersOf, signalUid, type KnownProcesses, type ProcessTree } from './processTree.ts';
 
 /** What ending a tree came to. `ended` are programs of the tree, not our wrappers; a survivor is one that a SIGKILL did not end in time. */
@@ -38,7 +46,11 @@ export async function endTree(given: { readonly tree: ProcessTree; readonly grac
       signalProcess(one, 'SIGTERM');
       signalProcess(one, 'SIGCONT'); // a stopped process would answer only after its thaw
     }
-    for (let pause = 10; living.length > 0 && performance.now() - began < given.graceMs; pause = Math.min(100, pause * 2)) {
+    for (
+      let pause = 10;
+      living.length > 0 && performance.now() - began < given.graceMs;
+      pause = Math.min(100, pause * 2)
+    ) {
       await wait(Math.min(pause, given.graceMs));
       living = look(ending);
     }
@@ -88,13 +100,14 @@ async function endUid(ending: Ending, uid: number): Promise<void> {
 async function endByScan(ending: Ending): Promise<void> {
   const limit = performance.now() + hardLimitMs;
   const stop = (one: LiveProcess): void => void signalProcess(one, 'SIGSTOP');
-  for (let empty = 0; empty < 3 && performance.now() < limit; ) {
+  for (let empty = 0; empty < 3 && performance.now() < limit;) {
     let living = look(ending, stop);
-    for (let before = -1; before !== living.length && living.length > 0; ) {
+    for (let before = -1; before !== living.length && living.length > 0;) {
       before = living.length;
       living = look(ending, stop);
     }
-    for (const one of living.sort((a, b) => Number(b.start) - Number(a.start) || b.pid - a.pid)) signalProcess(one, 'SIGKILL');
+    for (const one of living.sort((a, b) => Number(b.start) - Number(a.start) || b.pid - a.pid))
+      signalProcess(one, 'SIGKILL');
     empty = living.length === 0 ? empty + 1 : 0;
     await wait(15);
   }

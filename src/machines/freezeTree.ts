@@ -30,7 +30,10 @@ export async function freezeTree(tree: ProcessTree): Promise<TreeState> {
       await signalUid(tree.uid, 'STOP');
       for (const one of tree.supervisors) signalProcess(one, 'SIGCONT'); // the reaper runs as that uid too
     }
-    living = membersOf(tree, { known, ...(round > 0 && { onSight: (one: LiveProcess) => void signalProcess(one, 'SIGSTOP') }) });
+    living = membersOf(tree, {
+      known,
+      ...(round > 0 && { onSight: (one: LiveProcess) => void signalProcess(one, 'SIGSTOP') }),
+    });
     quiet = living.every(isStopped) ? quiet + 1 : 0;
     for (const one of byAge(living)) if (!isStopped(one)) signalProcess(one, 'SIGSTOP');
     await wait(3);
@@ -48,8 +51,11 @@ export async function thawTree(tree: ProcessTree): Promise<TreeState> {
     for (const one of byAge(stopped).reverse()) signalProcess(one, 'SIGCONT');
     await wait(Math.min(1 + round, 20));
   }
-  const missed = living.filter((one) => isStopped(processAt(one.pid) ?? one) && processAt(one.pid)?.start === one.start);
+  const missed = living.filter(
+    (one) => isStopped(processAt(one.pid) ?? one) && processAt(one.pid)?.start === one.start,
+  );
   return { processes: living.length, missed: missed.map((one) => one.pid) };
 }
 
-const byAge = (these: readonly LiveProcess[]): LiveProcess[] => [...these].sort((a, b) => Number(a.start) - Number(b.start) || a.pid - b.pid);
+const byAge = (these: readonly LiveProcess[]): LiveProcess[] =>
+  [...these].sort((a, b) => Number(a.start) - Number(b.start) || a.pid - b.pid);

@@ -33,7 +33,15 @@ export async function listGpus(): Promise<Gpu[]> {
 /** The programs on the GPUs; null when they can't be listed. Inside a container the pids may be the machine's own. */
 export async function listGpuProcesses(): Promise<GpuProcess[] | null> {
   const rows = await query(['--query-compute-apps=gpu_uuid,pid,used_memory,process_name']);
-  return rows && rows.map(([uuid = '', pid = '', memory = '', ...name]) => ({ uuid, pid: Number(pid), memoryUsed: numberOf(memory), name: name.join(', ') }));
+  return (
+    rows &&
+    rows.map(([uuid = '', pid = '', memory = '', ...name]) => ({
+      uuid,
+      pid: Number(pid),
+      memoryUsed: numberOf(memory),
+      name: name.join(', '),
+    }))
+  );
 }
 
 /** Rows of an nvidia-smi query; free text comes last, since it may hold commas. Null when it isn't there, fails or hangs. */

@@ -7,7 +7,8 @@ import { ok, refused, type Result } from '../base/result.ts';
 import { bubblewrapArgv } from './bubblewrap.ts';
 import type { Confinement, Tier } from './port.ts';
 import { hasReaper, underReaper } from './reaper.ts';
-import { openFoldersTo, removeFilesOf, uidArgv } from './uidTier.ts';
+import { openFoldersTo, removeFilesOf } from './uidAccess.ts';
+import { uidArgv } from './uidTier.ts';
 
 /** What a tier can do here, found out by really starting something in it. */
 export interface TierProbe {
@@ -60,7 +61,12 @@ export interface ConfineRefusal {
  * Makes a program ready for its tier: creates HOME and TMPDIR, opens and hides folders where the tier does that by access lists, and
  * wraps the command. `scratch` is a folder of the caller's for generated files. Refuses with a message when a folder can't be prepared.
  */
-export async function confine(given: { readonly confinement: Confinement; readonly argv: readonly string[]; readonly cwd: string; readonly scratch: string }): Promise<Result<ConfinedProgram, ConfineRefusal>> {
+export async function confine(given: {
+  readonly confinement: Confinement;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly scratch: string;
+}): Promise<Result<ConfinedProgram, ConfineRefusal>> {
   const { confinement } = given;
   try {
     const madeTmp = makeFolder(confinement.tmp);
@@ -70,7 +76,7 @@ export async function confine(given: { readonly confinement: Confinement; readon
       if (!opened.ok) return refused({ reason: 'cannot_confine', message: opened.refusal });
     }
     const reaper = hasReaper();
-    const argv = wrap({ ...given, argv: reaper ? underReaper(given.argv) : (given.argv as [string, ...string[]]) });
+    const argv = wrap({ ...given, argv: reaper ? underReaper(given.argv) : given.argv });
     const cleanup = async (): Promise<void> => {
       if (madeTmp) await removeFolder(confinement.tmp);
       if (confinement.tier !== 'uid' || confinement.uid === undefined) return;
@@ -79,12 +85,20 @@ export async function confine(given: { readonly confinement: Confinement; readon
     };
     return ok({ argv, env: environmentOf(confinement), reaper, cleanup });
   } catch (cause) {
-    return refused({ reason: 'cannot_confine', message: `isolation ${confinement.tier} could not be prepared: ${(cause as Error).message}` });
+    return refused({
+      reason: 'cannot_confine',
+      message: `isolation ${confinement.tier} could not be prepared: ${(cause as Error).message}`,
+    });
   }
 }
 
 /** The command that starts a program in its tier. The folders must have been prepared. */
-function wrap(given: { readonly confinement: Confinement; readonly argv: readonly string[]; readonly cwd: string; readonly scratch: string }): [string, ...string[]] {
+function wrap(given: {
+  readonly confinement: Confinement;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly scratch: string;
+}): [string, ...string[]] {
   const { confinement, argv } = given;
   switch (confinement.tier) {
     case 'bubblewrap':
@@ -102,7 +116,14 @@ function wrap(given: { readonly confinement: Confinement; readonly argv: readonl
 function environmentOf(confinement: Confinement): Record<string, string> {
   const folders = { HOME: confinement.home, TMPDIR: confinement.tmp, TMP: confinement.tmp, TEMP: confinement.tmp };
   if (confinement.tier === 'none' || process.getuid?.() !== 0) return folders;
-  return { ...folders, USER: 'hma', LOGNAME: 'hma', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
+  return {
+    ...folders,
+    USER: 'hma',
+    LOGNAME: 'hma',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: '*',
+  };
 }
 
 /** Creates a folder (0700) if it isn't there. True when it is ours to remove: just made, or empty. */
@@ -128,5 +149,6 @@ export async function removeFolder(folder: string): Promise<void> {
 /** Makes every folder below writable for its owner, so that it can be emptied. */
 async function openAll(folder: string): Promise<void> {
   await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await openAll(join(folder, entry.name));
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await openAll(join(folder, entry.name));
 }

@@ -17,7 +17,8 @@ export function oomSince(before: OomCount): boolean {
   return now.machine > before.machine || now.cgroup > before.cgroup;
 }
 
-const counter = (file: string): number => Number(/^oom_kill (\d+)$/m.exec(readProc(file)?.toString('latin1') ?? '')?.[1] ?? 0);
+const counter = (file: string): number =>
+  Number(/^oom_kill (\d+)$/m.exec(readProc(file)?.toString('latin1') ?? '')?.[1] ?? 0);
 
 /** `memory.events` of this process's cgroup (version 2) and `memory.oom_control` (version 1). */
 function cgroupFiles(): string[] {

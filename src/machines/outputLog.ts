@@ -1,4 +1,16 @@
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, readdirSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { readJson, readSpec, runnerFile, writeAtomically } from './runnerFiles.ts';
@@ -56,7 +68,7 @@ export class OutputLog {
 
   /** Keeps a chunk and the time at which it came. */
   append(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (this.#total >= this.#half && (this.#total - this.#half) % this.#half === 0) this.#nextSegment();
       const part = chunk.subarray(at, at + this.#half - (this.#total % this.#half));
       this.#write(part);
@@ -68,7 +80,7 @@ export class OutputLog {
 
   #write(part: Buffer): void {
     try {
-      for (let at = 0; at < part.length; ) at += writeSync(this.#file, part, at);
+      for (let at = 0; at < part.length;) at += writeSync(this.#file, part, at);
     } catch {
       this.#lost += part.length; // the disk is full: the program goes on, and the loss is told in exit.json
     }
@@ -109,7 +121,13 @@ export class OutputLog {
     const keepFrom = Math.max(Math.min(this.#half, this.#total), this.#total - this.#half);
     const dropped = Math.max(0, keepFrom - this.#half);
     const marker = dropped > 0 ? Buffer.from(`\n[hma: ${dropped} bytes of output dropped here]\n`) : Buffer.alloc(0);
-    const end: OutputEnd = { total: this.#total, droppedFrom: keepFrom - dropped, droppedTo: keepFrom, markerBytes: marker.length, lost: this.#lost };
+    const end: OutputEnd = {
+      total: this.#total,
+      droppedFrom: keepFrom - dropped,
+      droppedTo: keepFrom,
+      markerBytes: marker.length,
+      lost: this.#lost,
+    };
     if (this.#segments.length === 0) {
       this.#seal(end);
       return end;
@@ -118,7 +136,8 @@ export class OutputLog {
     const headBytes = fstatSync(this.#file).size;
     const lostBefore = this.#lost;
     this.#write(marker);
-    for (const segment of this.#segments) this.#write(readFileSync(segment.path).subarray(Math.max(0, keepFrom - segment.from)));
+    for (const segment of this.#segments)
+      this.#write(readFileSync(segment.path).subarray(Math.max(0, keepFrom - segment.from)));
     const whole = this.#lost === lostBefore && this.#seal(end);
     // on a full disk the segments stay as they are, and are read as they were while the program ran
     if (whole) for (const segment of this.#segments) unlinkSync(segment.path);
@@ -185,7 +204,9 @@ function finished(folder: string, end: OutputEnd): Stretch[] {
   const head = { path, from: 0, to: end.droppedFrom, skip: 0 };
   const kept = end.total - end.droppedTo;
   // counted from the file's end: a full disk may have cut the beginning short
-  return kept <= 0 ? [head] : [head, { path, from: end.droppedTo, to: end.total, skip: Math.max(0, sizeOf(path) - kept) }];
+  return kept <= 0
+    ? [head]
+    : [head, { path, from: end.droppedTo, to: end.total, skip: Math.max(0, sizeOf(path) - kept) }];
 }
 
 function growing(folder: string): Stretch[] {

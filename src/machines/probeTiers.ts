@@ -11,7 +11,9 @@ import { confine, type TierProbe } from './isolation.ts';
 import type { Confinement, Tier } from './port.ts';
 import { hasProc, identify, signalProcess } from './processes.ts';
 import { wrappersOf, type ProcessTree } from './processTree.ts';
-import { forgetUid, missingForUid, pickUids, releaseUids } from './uidTier.ts';
+import { tool } from './tools.ts';
+import { forgetUid } from './uidAccess.ts';
+import { missingForUid, pickUids, releaseUids } from './uidTier.ts';
 
 /**
  * What runs inside while a tier is probed; it writes one word per line about what it found, then leaves a daemonized child and stays.
@@ -60,7 +62,12 @@ export async function probeTiers(given: { readonly node: string; readonly scratc
 }
 
 async function probeTier(tier: Tier, given: { readonly node: string; readonly scratch: string }): Promise<TierProbe> {
-  if (process.platform !== 'linux' || !hasProc()) return { tier, available: tier === 'none', why: 'this system is not Linux with /proc: only tier none, whose ends of processes rest on process groups' };
+  if (process.platform !== 'linux' || !hasProc())
+    return {
+      tier,
+      available: tier === 'none',
+      why: 'this system is not Linux with /proc: only tier none, whose ends of processes rest on process groups',
+    };
   if (tier === 'none') return outcome(tier, await lookAround({ ...given, tier }));
   if (tier === 'uid') {
     const missing = missingForUid();
@@ -68,22 +75,35 @@ async function probeTier(tier: Tier, given: { readonly node: string; readonly sc
     return outcome(tier, await lookAround({ ...given, tier }));
   }
   const version = await bubblewrapVersion();
-  if (version === undefined) return { tier, available: false, why: 'bwrap not found (Debian: apt-get install bubblewrap)' };
+  if (version === undefined)
+    return { tier, available: false, why: 'bwrap not found (Debian: apt-get install bubblewrap)' };
   const strict = await lookAround({ ...given, tier, nested: 'refused' });
   if (strict === undefined) return { ...outcome(tier, strict), nested: 'refused' };
   const loose = await lookAround({ ...given, tier, nested: 'possible' });
-  if (loose === undefined) return { tier, available: true, nested: 'possible', why: `${checked(tier)}; but user namespaces inside can't be refused here` };
+  if (loose === undefined)
+    return {
+      tier,
+      available: true,
+      nested: 'possible',
+      why: `${checked(tier)}; but user namespaces inside can't be refused here`,
+    };
   return outcome(tier, strict);
 }
 
 const checked = (tier: Tier): string =>
-  tier === 'none' ? 'starts and ends programs; nothing is hidden' : 'checked from inside: hidden is hidden, read-only is read-only, and ending it ends daemonized children too';
+  tier === 'none'
+    ? 'starts and ends programs; nothing is hidden'
+    : 'checked from inside: hidden is hidden, read-only is read-only, and ending it ends daemonized children too';
 
-const outcome = (tier: Tier, problem: string | undefined): TierProbe => ({ tier, available: problem === undefined, why: problem ?? checked(tier) });
+const outcome = (tier: Tier, problem: string | undefined): TierProbe => ({
+  tier,
+  available: problem === undefined,
+  why: problem ?? checked(tier),
+});
 
 async function bubblewrapVersion(): Promise<string | undefined> {
   try {
-    return (await promisify(execFile)('bwrap', ['--version'], { timeout: 10_000 })).stdout.trim();
+    return (await promisify(execFile)(tool('bwrap'), ['--version'], { timeout: 10_000 })).stdout.trim();
   } catch {
     return undefined;
   }
@@ -115,23 +135,49 @@ async function lookAround(given: Inspection): Promise<string | undefined> {
   }
 }
 
-async function inspect(given: Inspection, places: { readonly base: string; readonly outside: string; readonly uid?: number }): Promise<string | undefined> {
+async function inspect(
+  given: Inspection,
+  places: { readonly base: string; readonly outside: string; readonly uid?: number },
+): Promise<string | undefined> {
   const at = (name: string): string => join(places.base, name);
   for (const name of ['hidden', 'readonly', 'writable', 'scratch']) mkdirSync(at(name), { mode: 0o755 });
   writeFileSync(join(at('hidden'), 'secret'), 'secret', { mode: 0o644 });
   const marker = join(places.outside, 'marker');
   writeFileSync(marker, 'outside', { mode: 0o644 });
   const confinement: Confinement = {
-    ...{ tier: given.tier, writable: [at('writable')], readable: [at('readonly'), given.node], hidden: [at('hidden')], home: at('home'), tmp: at('tmp'), network: 'open' },
+    ...{
+      tier: given.tier,
+      writable: [at('writable')],
+      readable: [at('readonly'), given.node],
+      hidden: [at('hidden')],
+      home: at('home'),
+      tmp: at('tmp'),
+      network: 'open',
+    },
     ...(places.uid !== undefined && { uid: places.uid }),
     ...(given.nested && { nested: given.nested }),
   };
-  const argv = ['/bin/sh', '-c', inside, 'hma-probe', given.node, join(at('hidden'), 'secret'), at('readonly'), at('writable'), marker];
+  const argv = [
+    '/bin/sh',
+    '-c',
+    inside,
+    'hma-probe',
+    given.node,
+    join(at('hidden'), 'secret'),
+    at('readonly'),
+    at('writable'),
+    marker,
+  ];
   const confined = await confine({ confinement, argv, cwd: at('writable'), scratch: at('scratch') });
   if (!confined.ok) return confined.refusal.message;
   const nonce = randomUUID();
   const [command, ...args] = confined.value.argv;
-  const child = spawn(command, args, { detached: true, cwd: '/', env: { PATH: process.env['PATH'], ...confined.value.env, HMA_NONCE: nonce }, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    detached: true,
+    cwd: '/',
+    env: { PATH: process.env['PATH'], ...confined.value.env, HMA_NONCE: nonce },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
   (child.stdio[3] as Readable).resume();
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString('utf8')).slice(0, 400)));
@@ -141,10 +187,18 @@ async function inspect(given: Inspection, places: { readonly base: string; reado
     if (root) signalProcess(root, 'SIGKILL');
     return `a program could not be run in it: ${said.trim() || 'it ended or hung without a word'}`;
   }
-  const tree: ProcessTree = { tier: given.tier, nonce, root, supervisors: confined.value.reaper ? wrappersOf(root, given.tier) : [], spare: [], ...(places.uid !== undefined && { uid: places.uid }) };
+  const tree: ProcessTree = {
+    tier: given.tier,
+    nonce,
+    root,
+    supervisors: confined.value.reaper ? wrappersOf(root, given.tier) : [],
+    spare: [],
+    ...(places.uid !== undefined && { uid: places.uid }),
+  };
   const end = await endTree({ tree, graceMs: 0 });
   await confined.value.cleanup();
-  if (end.survivors.length > 0) return `not all of its processes could be ended (${end.survivors.map((one) => one.command).join(', ')})`;
+  if (end.survivors.length > 0)
+    return `not all of its processes could be ended (${end.survivors.map((one) => one.command).join(', ')})`;
   const lacking = needed[given.tier].filter((word) => !found.split('\n').includes(word));
   return lacking.length === 0 ? undefined : lacking.map((word) => failure[word]).join('; ');
 }

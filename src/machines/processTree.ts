@@ -1,7 +1,20 @@
 import { spawn } from 'node:child_process';
 
 import type { ProcessIdentity, Tier } from './port.ts';
-import { allPids, carriesMarker, childrenOf, commandOf, descendants, innerPid, isAlive, listByUid, processAt, untouchablePids, type LiveProcess } from './processes.ts';
+import {
+  allPids,
+  carriesMarker,
+  childrenOf,
+  commandOf,
+  descendants,
+  innerPid,
+  isAlive,
+  listByUid,
+  processAt,
+  untouchablePids,
+  type LiveProcess,
+} from './processes.ts';
+import { tool } from './tools.ts';
 
 /**
  * Everything that one runner started, by what it can be found again: the runner writes it to `program.json`, so that a
@@ -53,7 +66,8 @@ export function membersOf(tree: ProcessTree, look: Look = {}): TreeMember[] {
     if (one) take(one);
   };
   // orphans come to our reaper: looking there first, at once, catches what re-forks faster than all of /proc can be read
-  for (const wrapper of tree.supervisors.filter((one) => isAlive(one))) for (const pid of childrenOf(wrapper.pid)) takeAt(pid);
+  for (const wrapper of tree.supervisors.filter((one) => isAlive(one)))
+    for (const pid of childrenOf(wrapper.pid)) takeAt(pid);
   if (tree.tier === 'uid' && tree.uid !== undefined) listByUid(tree.uid).forEach(take);
   const all = scan(tree, known, take);
   const parents = new Set(tree.supervisors.filter((one) => isAlive(one)).map((one) => one.pid));
@@ -74,7 +88,8 @@ function scan(tree: ProcessTree, known: KnownProcesses, take: (one: LiveProcess)
     if (!one) continue;
     all.set(pid, one);
     const ours =
-      (rootPid !== undefined && (pid === rootPid || one.sid === rootPid || one.pgid === rootPid)) || known.get(pid) === one.start;
+      (rootPid !== undefined && (pid === rootPid || one.sid === rootPid || one.pgid === rootPid)) ||
+      known.get(pid) === one.start;
     if (ours || carriesMarker(pid, tree.nonce)) take(one);
   }
   return all;
@@ -83,12 +98,17 @@ function scan(tree: ProcessTree, known: KnownProcesses, take: (one: LiveProcess)
 /** Takes children of members, and what shares a session with one that leads it, until nothing new comes. */
 function close(
   all: ReadonlyMap<number, LiveProcess>,
-  given: { readonly hit: ReadonlyMap<number, LiveProcess>; readonly parents: ReadonlySet<number>; readonly take: (one: LiveProcess) => boolean },
+  given: {
+    readonly hit: ReadonlyMap<number, LiveProcess>;
+    readonly parents: ReadonlySet<number>;
+    readonly take: (one: LiveProcess) => boolean;
+  },
 ): void {
-  for (let grew = true; grew; ) {
+  for (let grew = true; grew;) {
     grew = false;
     for (const one of all.values()) {
-      const ours = given.hit.has(one.ppid) || given.parents.has(one.ppid) || (given.hit.has(one.sid) && one.sid !== one.pid);
+      const ours =
+        given.hit.has(one.ppid) || given.parents.has(one.ppid) || (given.hit.has(one.sid) && one.sid !== one.pid);
       if (ours && given.take(one)) grew = true;
     }
   }
@@ -115,7 +135,10 @@ export function wrappersOf(root: ProcessIdentity, tier: Tier): ProcessIdentity[]
 export function signalUid(uid: number, name: 'TERM' | 'KILL' | 'STOP' | 'CONT'): Promise<boolean> {
   const ids = ['--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--no-new-privs'];
   return new Promise((resolve) => {
-    const child = spawn('setpriv', [...ids, '/bin/sh', '-c', 'kill -s "$1" -- -1', 'hma-kill', name], { stdio: 'ignore', env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' } });
+    const child = spawn(tool('setpriv'), [...ids, '/bin/sh', '-c', 'kill -s "$1" -- -1', 'hma-kill', name], {
+      stdio: 'ignore',
+      env: { PATH: '/usr/bin:/bin' },
+    });
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));
   });

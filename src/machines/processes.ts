@@ -34,7 +34,15 @@ export function processAt(pid: number): LiveProcess | undefined {
   const start = field[19];
   if (state === undefined || start === undefined || state === 'Z' || state === 'X') return undefined;
   const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(field[at] ?? 0), 0);
-  return { pid, start, state, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), cpuMs: (ticks * 1000) / ticksPerSecond };
+  return {
+    pid,
+    start,
+    state,
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    sid: Number(sid),
+    cpuMs: (ticks * 1000) / ticksPerSecond,
+  };
 }
 
 /** Pid and start time of a living process, by which it is never mistaken for a later one with its pid. */
@@ -74,7 +82,10 @@ export function childrenOf(pid: number): number[] {
 }
 
 /** The living descendants of a living process (itself not among them), parents before children. */
-export function descendants(root: ProcessIdentity, among: ReadonlyMap<number, LiveProcess> = allProcesses()): LiveProcess[] {
+export function descendants(
+  root: ProcessIdentity,
+  among: ReadonlyMap<number, LiveProcess> = allProcesses(),
+): LiveProcess[] {
   if (among.get(root.pid)?.start !== root.start) return [];
   const children = new Map<number, LiveProcess[]>();
   for (const one of among.values()) children.set(one.ppid, [...(children.get(one.ppid) ?? []), one]);

@@ -10,6 +10,7 @@ import type { ConfinedProgram } from './isolation.ts';
 import type { ProcessIdentity, ProgramSpec } from './port.ts';
 import { allProcesses, descendants, identify, innerPid } from './processes.ts';
 import { parseReaperLine } from './reaper.ts';
+import { tool } from './tools.ts';
 
 /** How a program ended. `failed` says why it could not be started at all. */
 export interface ProgramEnd {
@@ -39,7 +40,7 @@ export interface ProgramStart {
   readonly env: NodeJS.ProcessEnv;
   readonly folder: string;
   readonly umask: number;
-  onOutput(chunk: Buffer): void;
+  readonly onOutput: (chunk: Buffer) => void;
 }
 
 /**
@@ -49,7 +50,7 @@ export interface ProgramStart {
 export async function runProgram(start: ProgramStart): Promise<ProgramRun> {
   const fifo = join(start.folder, 'output.fifo');
   rmSync(fifo, { force: true });
-  await promisify(execFile)('mkfifo', ['-m', '600', fifo]);
+  await promisify(execFile)(tool('mkfifo'), ['-m', '600', fifo]);
   const uid = start.spec.confinement.tier === 'uid' ? start.spec.confinement.uid : undefined;
   if (uid !== undefined) chownSync(fifo, uid, uid);
   const reading = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -59,7 +60,12 @@ export async function runProgram(start: ProgramStart): Promise<ProgramRun> {
   const stdio: StdioOptions = [input, writing, writing, ...(start.confined.reaper ? (['pipe'] as const) : [])];
   const [command, ...args] = start.confined.argv;
   const own = process.umask(start.umask);
-  const child = spawn(command, args, { cwd: start.spec.confinement.tier === 'bubblewrap' ? '/' : start.spec.cwd, env: start.env, detached: true, stdio });
+  const child = spawn(command, args, {
+    cwd: start.spec.confinement.tier === 'bubblewrap' ? '/' : start.spec.cwd,
+    env: start.env,
+    detached: true,
+    stdio,
+  });
   process.umask(own);
   const root = child.pid === undefined ? undefined : identify(child.pid);
   if (child.pid !== undefined) offerToOomKiller(child.pid);
@@ -96,7 +102,10 @@ function offerToOomKiller(pid: number): void {
 }
 
 /** Listens to the reaper and to the spawned process, whichever tells first. */
-function watch(child: ChildProcess, given: { readonly root: ProcessIdentity | undefined; readonly reaper: boolean }): Pick<ProgramRun, 'program' | 'ended'> {
+function watch(
+  child: ChildProcess,
+  given: { readonly root: ProcessIdentity | undefined; readonly reaper: boolean },
+): Pick<ProgramRun, 'program' | 'ended'> {
   const program = Promise.withResolvers<ProcessIdentity | undefined>();
   const ended = Promise.withResolvers<ProgramEnd>();
   let begun = false;
@@ -122,7 +131,12 @@ function watch(child: ChildProcess, given: { readonly root: ProcessIdentity | un
   // 'close' comes after the reaper's last words have been read, and is what is left where there is no reaper
   child.on('close', (code, signal) => {
     program.resolve(given.root);
-    const failed = given.reaper && !begun ? { failed: `the wrapper ended (${signal ?? `code ${code}`}) before it started the program; its words are in the output` } : {};
+    const failed =
+      given.reaper && !begun
+        ? {
+            failed: `the wrapper ended (${signal ?? `code ${code}`}) before it started the program; its words are in the output`,
+          }
+        : {};
     ended.resolve({ code, signal, ...failed });
   });
   if (!given.reaper) program.resolve(given.root);
@@ -136,4 +150,6 @@ function findProgram(root: ProcessIdentity, pid: number): ProcessIdentity {
 }
 
 const signalName = (number: number | null): string | null =>
-  number === null ? null : (Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`);
+  number === null
+    ? null
+    : (Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`);

@@ -12,7 +12,16 @@ if(!$p){$SIG{$_}="DEFAULT" for qw(PIPE HUP INT TERM);setpgrp(0,0);{no warnings;e
 print $r "main $p\\n";for(;;){my $c=waitpid(-1,0);if($c==-1){next if $!+0==4;last}print $r "exit ".($?>>8)." ".($?&127)."\\n" if $c==$p}`;
 
 /** The number of the prctl call, by Node's name of the processor. */
-const prctl: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 167, ppc64: 171, s390x: 172, riscv64: 167, loong64: 167, arm: 172, ia32: 172 };
+const prctl: Partial<Record<NodeJS.Architecture, number>> = {
+  x64: 157,
+  arm64: 167,
+  ppc64: 171,
+  s390x: 172,
+  riscv64: 167,
+  loong64: 167,
+  arm: 172,
+  ia32: 172,
+};
 
 const perl = '/usr/bin/perl';
 
@@ -27,7 +36,13 @@ export function hasReaper(): boolean {
 }
 
 /** The argument list that runs a program under the reaper. */
-export const underReaper = (argv: readonly string[]): [string, ...string[]] => [perl, '-e', script, String(prctl[process.arch] ?? 0), ...argv];
+export const underReaper = (argv: readonly string[]): [string, ...string[]] => [
+  perl,
+  '-e',
+  script,
+  String(prctl[process.arch] ?? 0),
+  ...argv,
+];
 
 /** What the reaper says. */
 export type ReaperWord =

@@ -12,7 +12,16 @@ import type { ExitReport, ProgramSpec } from './port.ts';
 import { identify } from './processes.ts';
 import { wrappersOf, type ProcessTree } from './processTree.ts';
 import { runProgram, type ProgramEnd, type ProgramRun } from './programRun.ts';
-import { createOnce, defaultGraceMs, readSpec, runnerFile, syncFolder, writeAtomically, type ProgramRecord, type RunnerExit } from './runnerFiles.ts';
+import {
+  createOnce,
+  defaultGraceMs,
+  readSpec,
+  runnerFile,
+  syncFolder,
+  writeAtomically,
+  type ProgramRecord,
+  type RunnerExit,
+} from './runnerFiles.ts';
 import { programEnvironment } from './runnerEnvironment.ts';
 
 /*
@@ -49,15 +58,22 @@ async function main(folder: string): Promise<void> {
   const spec = readSpec(folder);
   const runner = identify(process.pid);
   if (!spec || !runner) throw new Error(`${join(folder, runnerFile.spec)} is missing or not a program's specification`);
-  if (!createOnce(join(folder, runnerFile.runner), JSON.stringify({ nonce: spec.nonce, runner, ...clock.now() }))) return;
+  if (!createOnce(join(folder, runnerFile.runner), JSON.stringify({ nonce: spec.nonce, runner, ...clock.now() })))
+    return;
   crashAt('runner.created');
   const exitFile = reserveExit(folder);
-  const log = new OutputLog(folder, { started: performance.now(), ...(spec.outputBytes !== undefined && { bytes: spec.outputBytes }) });
+  const log = new OutputLog(folder, {
+    started: performance.now(),
+    ...(spec.outputBytes !== undefined && { bytes: spec.outputBytes }),
+  });
   const stopHeart = startHeart(folder, log);
   const confined = await confine({ ...spec, scratch: folder });
   crashAt('runner.prepared');
-  const report = confined.ok ? await runToEnd({ folder, spec, log, confined: confined.value }) : notStarted(spec, confined.refusal.message);
-  if (confined.ok && report.survivors.length === 0) await confined.value.cleanup().catch((cause: Error) => process.stderr.write(`clean-up: ${cause.message}\n`));
+  const report = confined.ok
+    ? await runToEnd({ folder, spec, log, confined: confined.value })
+    : notStarted(spec, confined.refusal.message);
+  if (confined.ok && report.survivors.length === 0)
+    await confined.value.cleanup().catch((cause: Error) => process.stderr.write(`clean-up: ${cause.message}\n`));
   const output = log.close();
   crashAt('runner.outputClosed');
   await writeExit(folder, exitFile, { ...report, outputBytes: output.total, outputLost: output.lost });
@@ -89,7 +105,10 @@ async function runToEnd(job: Job): Promise<RunnerExit> {
     return notStarted(spec, (cause as Error).message);
   }
   crashAt('runner.spawned');
-  const tree = await Promise.race([recordProgram(job, run), Promise.race([asked, deadline.passed]).then(() => undefined)]);
+  const tree = await Promise.race([
+    recordProgram(job, run),
+    Promise.race([asked, deadline.passed]).then(() => undefined),
+  ]);
   crashAt('runner.programWritten');
   const cause = await Promise.race([run.ended.then(() => 'exit' as const), asked, deadline.passed]);
   const at = clock.now();
@@ -98,7 +117,17 @@ async function runToEnd(job: Job): Promise<RunnerExit> {
   const end = await endWhole({ tree: tree ?? treeOf(spec, run), spec, polite: cause !== 'exit' });
   const result = await settle(run, end);
   crashAt('runner.reaped');
-  return { nonce: spec.nonce, ...reportOf(result, cause), outOfMemory: cause === 'exit' && wasKilled(result) && oomSince(before), ...at, outputBytes: log.total, outputLost: log.lost, leftovers: end.ended, survivors: end.survivors, reapMs: end.ms };
+  return {
+    nonce: spec.nonce,
+    ...reportOf(result, cause),
+    outOfMemory: cause === 'exit' && wasKilled(result) && oomSince(before),
+    ...at,
+    outputBytes: log.total,
+    outputLost: log.lost,
+    leftovers: end.ended,
+    survivors: end.survivors,
+    reapMs: end.ms,
+  };
 }
 
 /** The program's end is known once its tree is gone; a survivor's may never be. Output is read to its end. */
@@ -112,13 +141,22 @@ async function settle(run: ProgramRun, end: TreeEnd): Promise<ProgramEnd> {
 
 const wasKilled = (end: ProgramEnd): boolean => end.signal === 'SIGKILL' || end.code === 137;
 
-function reportOf(end: ProgramEnd, cause: 'exit' | 'timeout' | 'ended'): Pick<ExitReport, 'code' | 'signal' | 'cause' | 'error'> {
+function reportOf(
+  end: ProgramEnd,
+  cause: 'exit' | 'timeout' | 'ended',
+): Pick<ExitReport, 'code' | 'signal' | 'cause' | 'error'> {
   const { code, signal, failed } = end;
-  return failed !== undefined && cause === 'exit' ? { code, signal, cause: 'spawn', error: failed } : { code, signal, cause };
+  return failed !== undefined && cause === 'exit'
+    ? { code, signal, cause: 'spawn', error: failed }
+    : { code, signal, cause };
 }
 
 /** Ends the tree; the program itself, if it was ended too, is not counted among what it left. */
-async function endWhole(given: { readonly tree: ProcessTree & { readonly program?: number }; readonly spec: ProgramSpec; readonly polite: boolean }): Promise<TreeEnd> {
+async function endWhole(given: {
+  readonly tree: ProcessTree & { readonly program?: number };
+  readonly spec: ProgramSpec;
+  readonly polite: boolean;
+}): Promise<TreeEnd> {
   const grace = given.spec.graceMs ?? defaultGraceMs;
   const end = await endTree({ tree: given.tree, graceMs: given.polite ? grace : Math.min(grace, leftoverGraceMs) });
   return { ...end, ended: end.ended.filter((one) => one.pid !== given.tree.program) };
@@ -128,7 +166,10 @@ async function endWhole(given: { readonly tree: ProcessTree & { readonly program
 async function recordProgram(job: Job, run: ProgramRun): Promise<(ProcessTree & { program?: number }) | undefined> {
   const program = await run.program;
   if (!program || !run.root) return undefined;
-  const tree: ProcessTree = { ...treeOf(job.spec, run), supervisors: job.confined.reaper ? wrappersOf(run.root, job.spec.confinement.tier) : [] };
+  const tree: ProcessTree = {
+    ...treeOf(job.spec, run),
+    supervisors: job.confined.reaper ? wrappersOf(run.root, job.spec.confinement.tier) : [],
+  };
   const record: ProgramRecord = { nonce: job.spec.nonce, program, tree, ...clock.now() };
   try {
     writeAtomically(join(job.folder, runnerFile.program), JSON.stringify(record));
@@ -141,7 +182,14 @@ async function recordProgram(job: Job, run: ProgramRun): Promise<(ProcessTree & 
 function treeOf(spec: ProgramSpec, run: ProgramRun): ProcessTree {
   const { tier, uid } = spec.confinement;
   const self = identify(process.pid);
-  return { tier, nonce: spec.nonce, ...(run.root && { root: run.root }), supervisors: [], spare: self ? [self] : [], ...(uid !== undefined && { uid }) };
+  return {
+    tier,
+    nonce: spec.nonce,
+    ...(run.root && { root: run.root }),
+    supervisors: [],
+    spare: self ? [self] : [],
+    ...(uid !== undefined && { uid }),
+  };
 }
 
 const notStarted = (spec: ProgramSpec, error: string): RunnerExit => ({
@@ -168,7 +216,13 @@ function startHeart(folder: string, log: OutputLog): () => void {
   const beat = (): void => {
     try {
       // one length for ever and written in place: needs no room on a full disk
-      writeSync(file, JSON.stringify({ ...clock.now(), outputBytes: log.total }).padEnd(255).concat('\n'), 0);
+      writeSync(
+        file,
+        JSON.stringify({ ...clock.now(), outputBytes: log.total })
+          .padEnd(255)
+          .concat('\n'),
+        0,
+      );
     } catch {
       // missed beats are what the controller sees of a dead disk
     }
@@ -202,7 +256,7 @@ async function writeExit(folder: string, file: number, report: RunnerExit): Prom
   const bytes = Buffer.from(JSON.stringify(report));
   for (;;) {
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
       ftruncateSync(file, bytes.length);
       fsyncSync(file);
       renameSync(join(folder, `${runnerFile.exit}.tmp`), join(folder, runnerFile.exit));

@@ -9,7 +9,18 @@ import type { EndedProcess, ProcessIdentity, ProgramSpec, Tier } from './port.ts
 import { describeProcess, identify, isAlive, signalProcess } from './processes.ts';
 import { membersOf, type ProcessTree } from './processTree.ts';
 import { runnerEnvironment } from './runnerEnvironment.ts';
-import { createOnce, defaultGraceMs, readJson, readSpec, runnerFile, writeAtomically, type Heartbeat, type ProgramRecord, type RunnerClaim, type RunnerExit } from './runnerFiles.ts';
+import {
+  createOnce,
+  defaultGraceMs,
+  readJson,
+  readSpec,
+  runnerFile,
+  writeAtomically,
+  type Heartbeat,
+  type ProgramRecord,
+  type RunnerClaim,
+  type RunnerExit,
+} from './runnerFiles.ts';
 
 /** What a runner folder tells about its program. */
 export type Observation =
@@ -24,9 +35,21 @@ export type Observation =
       readonly lastHeartbeat?: Heartbeat;
       readonly firstOutputAt?: Instant;
     }
-  | { readonly kind: 'ended'; readonly report: RunnerExit; readonly runner?: ProcessIdentity; readonly program?: ProcessIdentity; readonly firstOutputAt?: Instant }
+  | {
+      readonly kind: 'ended';
+      readonly report: RunnerExit;
+      readonly runner?: ProcessIdentity;
+      readonly program?: ProcessIdentity;
+      readonly firstOutputAt?: Instant;
+    }
   /** The runner is dead and has told no end (killed, or the machine went down). `alive` lists what is left of its program. */
-  | { readonly kind: 'lost'; readonly runner: ProcessIdentity; readonly program?: ProcessIdentity; readonly alive: readonly EndedProcess[]; readonly rebooted: boolean };
+  | {
+      readonly kind: 'lost';
+      readonly runner: ProcessIdentity;
+      readonly program?: ProcessIdentity;
+      readonly alive: readonly EndedProcess[];
+      readonly rebooted: boolean;
+    };
 
 /** Why a runner could not be spawned: a missing Node or bundle, no process to be had. */
 export interface StartRefusal {
@@ -65,7 +88,10 @@ export async function startRunner(start: RunnerStart): Promise<Result<ProcessIde
     child.unref();
     // a runner that has ended already is a zombie of ours, or reaped: its number stands for it, and its files tell the rest
     if (!failed && child.pid !== undefined) return ok(identify(child.pid) ?? { pid: child.pid, start: '0' });
-    return refused({ reason: 'cannot_start', message: `the runner could not be started with ${start.node}: ${failed?.message ?? 'no process id'}` });
+    return refused({
+      reason: 'cannot_start',
+      message: `the runner could not be started with ${start.node}: ${failed?.message ?? 'no process id'}`,
+    });
   } finally {
     closeSync(log);
   }
@@ -93,7 +119,13 @@ export function observeRunner(dir: string, clock: Clock = processClock()): Obser
   const boot = { then: claim.boot, now: clock.now().boot };
   if (isAlive(runner, boot)) {
     const lastHeartbeat = readJson<Heartbeat>(join(dir, runnerFile.heartbeat));
-    return { kind: 'running', ...found, startedAt: instantOf(claim), ...(lastHeartbeat && { lastHeartbeat }), ...firstOutput(dir) };
+    return {
+      kind: 'running',
+      ...found,
+      startedAt: instantOf(claim),
+      ...(lastHeartbeat && { lastHeartbeat }),
+      ...firstOutput(dir),
+    };
   }
   // it may have told its end between the two looks
   const after = endOf(dir);
@@ -109,7 +141,13 @@ function endOf(dir: string): Observation | undefined {
   if (!report) return undefined;
   const claim = readJson<RunnerClaim>(join(dir, runnerFile.runner));
   const record = readJson<ProgramRecord>(join(dir, runnerFile.program));
-  return { kind: 'ended', report, ...(claim && !claim.abandoned && { runner: claim.runner }), ...(record && { program: record.program }), ...firstOutput(dir) };
+  return {
+    kind: 'ended',
+    report,
+    ...(claim && !claim.abandoned && { runner: claim.runner }),
+    ...(record && { program: record.program }),
+    ...firstOutput(dir),
+  };
 }
 
 function firstOutput(dir: string): { readonly firstOutputAt?: Instant } {
@@ -124,7 +162,11 @@ const instantOf = ({ wall, mono, boot }: Instant): Instant => ({ wall, mono, boo
  * before it wrote that, what can be found by the nonce and by the uid of `spec.json`. The runner is spared.
  * Identities of an earlier boot are harmless: nothing has them any more.
  */
-export function treeOfRunner(given: { readonly dir: string; readonly nonce: string; readonly tier: Tier }): ProcessTree {
+export function treeOfRunner(given: {
+  readonly dir: string;
+  readonly nonce: string;
+  readonly tier: Tier;
+}): ProcessTree {
   const record = readJson<ProgramRecord>(join(given.dir, runnerFile.program));
   const claim = readJson<RunnerClaim>(join(given.dir, runnerFile.runner));
   const spare = claim && !claim.abandoned ? [claim.runner] : [];
@@ -185,13 +227,22 @@ async function askRunner(given: RunnerEnding & { readonly runner: ProcessIdentit
 
 /** How often a folder is looked at although no change was told: network file systems tell none, and a dead runner tells nothing. */
 const pollMs = 2000;
-const tellingFiles: ReadonlySet<string> = new Set([runnerFile.runner, runnerFile.program, runnerFile.firstOutput, runnerFile.exit]);
+const tellingFiles: ReadonlySet<string> = new Set([
+  runnerFile.runner,
+  runnerFile.program,
+  runnerFile.firstOutput,
+  runnerFile.exit,
+]);
 
 /**
  * Watches a runner folder and calls back with each new observation, the first one included (asynchronously). Heartbeats and output
  * are no news. Stops by itself after `ended`, `abandoned` or `lost`.
  */
-export function watchRunner(dir: string, onChange: (now: Observation) => void, clock: Clock = processClock()): Disposable {
+export function watchRunner(
+  dir: string,
+  onChange: (now: Observation) => void,
+  clock: Clock = processClock(),
+): Disposable {
   let last = '';
   let watcher: FSWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;

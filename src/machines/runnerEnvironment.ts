@@ -18,7 +18,10 @@ export function runnerEnvironment(program: NodeJS.ProcessEnv): NodeJS.ProcessEnv
 }
 
 /** The program's environment, from the runner's: everything but what is the runner's own. A git configuration given by environment is kept as it is. */
-export function programEnvironment(runner: NodeJS.ProcessEnv, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+export function programEnvironment(
+  runner: NodeJS.ProcessEnv,
+  added: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv {
   const env = { ...runner };
   for (const name of heldBack) {
     const held = env[`${prefix}${name}`];
@@ -27,6 +30,7 @@ export function programEnvironment(runner: NodeJS.ProcessEnv, added: Readonly<Re
   }
   delete env['HMA_CRASH'];
   const keepsGit = env['GIT_CONFIG_COUNT'] !== undefined;
-  for (const [name, value] of Object.entries(added)) if (!(keepsGit && name.startsWith('GIT_CONFIG_'))) env[name] = value;
+  for (const [name, value] of Object.entries(added))
+    if (!(keepsGit && name.startsWith('GIT_CONFIG_'))) env[name] = value;
   return env;
 }

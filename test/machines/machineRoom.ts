@@ -34,21 +34,48 @@ export class MachineRoom {
   confinement(tier: Tier, more: Partial<Confinement> = {}): Confinement {
     const session = join(this.state, `session-${this.#starts}`);
     return {
-      ...{ tier, writable: [this.workspace], readable: [], hidden: [this.state], home: join(session, 'home'), tmp: join(session, 'tmp'), network: 'open' },
+      ...{
+        tier,
+        writable: [this.workspace],
+        readable: [],
+        hidden: [this.state],
+        home: join(session, 'home'),
+        tmp: join(session, 'tmp'),
+        network: 'open',
+      },
       ...(tier === 'uid' && { uid: 58_901 }),
       ...more,
     };
   }
 
   /** Starts a program under a runner. */
-  async start(tier: Tier, argv: readonly [string, ...string[]], more: { spec?: Partial<ProgramSpec>; confinement?: Partial<Confinement>; env?: Record<string, string> } = {}): Promise<Started> {
+  async start(
+    tier: Tier,
+    argv: readonly [string, ...string[]],
+    more: { spec?: Partial<ProgramSpec>; confinement?: Partial<Confinement>; env?: Record<string, string> } = {},
+  ): Promise<Started> {
     this.#starts += 1;
     const dir = join(this.state, `runner-${this.#starts}`);
     mkdirSync(dir, { mode: 0o700 });
     const nonce = `${this.base.slice(-6)}-${this.#starts}`;
     this.#nonces.push(nonce);
-    const spec: ProgramSpec = { nonce, kind: 'attempt', argv, cwd: this.workspace, graceMs: 300, timeoutMs: 60_000, confinement: this.confinement(tier, more.confinement), ...more.spec };
-    const started = await startRunner({ node: process.execPath, runnerJs, dir, spec, env: { PATH: '/usr/bin:/bin', ...more.env } });
+    const spec: ProgramSpec = {
+      nonce,
+      kind: 'attempt',
+      argv,
+      cwd: this.workspace,
+      graceMs: 300,
+      timeoutMs: 60_000,
+      confinement: this.confinement(tier, more.confinement),
+      ...more.spec,
+    };
+    const started = await startRunner({
+      node: process.execPath,
+      runnerJs,
+      dir,
+      spec,
+      env: { PATH: '/usr/bin:/bin', ...more.env },
+    });
     if (!started.ok) throw new Error(started.refusal.message);
     return { dir, nonce, tier, runner: started.value, spec };
   }
@@ -59,16 +86,20 @@ export class MachineRoom {
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   }
 
-  /** Removes the room. What still carries one of its nonces is killed, and reported: a test must leave nothing. */
-  close(): string[] {
-    const left = allPids().filter((pid) => this.#nonces.some((nonce) => readProc(`/proc/${pid}/environ`)?.includes(`HMA_NONCE=${nonce}\0`)) && processAt(pid));
+  /** Removes the room. What still carries one of its nonces is killed, and thrown: a test must leave nothing. */
+  close(): void {
+    const left = allPids().filter(
+      (pid) =>
+        this.#nonces.some((nonce) => readProc(`/proc/${pid}/environ`)?.includes(`HMA_NONCE=${nonce}\0`)) &&
+        processAt(pid),
+    );
     const told = left.map((pid) => readProc(`/proc/${pid}/cmdline`)?.toString().replaceAll('\0', ' ') ?? String(pid));
     for (const pid of left) {
       const one = processAt(pid);
       if (one) signalProcess(one, 'SIGKILL');
     }
     rmSync(this.base, { recursive: true, force: true });
-    return told;
+    if (told.length > 0) throw new Error(`left running: ${told.join('; ')}`);
   }
 }
 
@@ -82,9 +113,14 @@ export interface Started {
 }
 
 /** Waits until an observation of the runner satisfies the condition; says what it waited for when it doesn't in time. */
-export function observed<Kind extends Observation['kind']>(started: Started, kind: Kind, also: (now: Extract<Observation, { kind: Kind }>) => boolean = () => true): Promise<Extract<Observation, { kind: Kind }>> {
+export function observed<Kind extends Observation['kind']>(
+  started: Started,
+  kind: Kind,
+  also: (now: Extract<Observation, { kind: Kind }>) => boolean = () => true,
+): Promise<Extract<Observation, { kind: Kind }>> {
   return new Promise((resolve, reject) => {
-    const log = (): string => `${JSON.stringify(observeRunner(started.dir))}\n${readFileSync(join(started.dir, 'runner.log'), 'utf8')}`;
+    const log = (): string =>
+      `${JSON.stringify(observeRunner(started.dir))}\n${readFileSync(join(started.dir, 'runner.log'), 'utf8')}`;
     const timer = setTimeout(() => {
       watching[Symbol.dispose]();
       reject(new Error(`waited 40 s for the runner to be ${kind}: ${log()}`));
@@ -99,7 +135,11 @@ export function observed<Kind extends Observation['kind']>(started: Started, kin
 }
 
 /** Waits for a condition on the world outside; says what it waited for when it doesn't come. */
-export async function until<Value>(what: string, look: () => Value | undefined | false, limitMs = 20_000): Promise<Value> {
+export async function until<Value>(
+  what: string,
+  look: () => Value | undefined | false,
+  limitMs = 20_000,
+): Promise<Value> {
   const limit = performance.now() + limitMs;
   for (;;) {
     const value = look();
@@ -111,14 +151,20 @@ export async function until<Value>(what: string, look: () => Value | undefined |
 
 /** Pids of living processes whose command line holds this text. */
 export const running = (text: string): number[] =>
-  allPids().filter((pid) => pid !== process.pid && readProc(`/proc/${pid}/cmdline`)?.toString().replaceAll('\0', ' ').includes(text) && processAt(pid) !== undefined);
+  allPids().filter(
+    (pid) =>
+      pid !== process.pid &&
+      readProc(`/proc/${pid}/cmdline`)?.toString().replaceAll('\0', ' ').includes(text) &&
+      processAt(pid) !== undefined,
+  );
 
 /** The nasty programs of test/rig/nasty, compiled into a folder that everybody may read. */
 export function compileNasty(): { readonly folder: string; readonly nasty: string; readonly respawn: string } {
   const folder = mkdtempSync(join(tmpdir(), 'hma-nasty-'));
   chmodSync(folder, 0o755);
   const source = join(repository, 'test/rig/nasty');
-  for (const name of readdirSync(source).filter((one) => one.endsWith('.c'))) execFileSync('gcc', ['-w', '-O1', '-o', join(folder, name.slice(0, -2)), join(source, name)]);
+  for (const name of readdirSync(source).filter((one) => one.endsWith('.c')))
+    execFileSync('gcc', ['-w', '-O1', '-o', join(folder, name.slice(0, -2)), join(source, name)]);
   return { folder, nasty: join(folder, 'nasty'), respawn: join(folder, 'respawn') };
 }
 
