@@ -182,8 +182,12 @@ async function isolate(request: BootRequest, given: { contract: Contract; run: s
   const { contract, run, fixed } = given;
   const scratch = join(request.folder, 'probe');
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
-  const probes = await probeTiers({ node: runtimeIn(import.meta.dirname).node, scratch });
-  const tier = chooseTier(fixed ?? contract.isolation.tier, probes);
+  const { node } = runtimeIn(import.meta.dirname);
+  const wanted = fixed ?? contract.isolation.tier;
+  // A restart asks for the tier of the run alone, and is quick; the others are looked at only for a choice or for words.
+  const asked = wanted === 'auto' ? [] : await probeTiers({ node, scratch, tiers: [wanted] });
+  const probes = asked.some(({ available }) => available) ? asked : await probeTiers({ node, scratch });
+  const tier = chooseTier(wanted, probes);
   if (!tier.ok) return refused({ reason: 'isolation', text: tier.refusal.message, fix: 'install bubblewrap, or set `isolation:` in hma.yaml' });
   const nested = probes.find((probe) => probe.tier === 'bubblewrap')?.nested ?? 'refused';
   if (tier.value !== 'uid') return ok({ tier: tier.value, nested });
