@@ -7,8 +7,8 @@ import { asOwnerRecord, type OwnerRecord } from './owner.ts';
 /*
  * Ownership of a folder is a row of claims, `owner-<n>.claim`, of which the highest is the owner's. Whoever finds the owner n dead links
  * a complete file to the name n + 1: link(2) lets exactly one do it, so of two that both see a dead owner one wins, and nobody ever
- * removes or replaces a living owner's file. A claimer that was slow looks once more after it has linked: a higher claim, or one that it
- * hadn't seen when it decided, means that the world went on without it. The highest claim is never removed, so numbers only grow.
+ * removes or replaces a living owner's file. A claimer that was slow looks once more after it has linked: a claim that it hadn't seen when
+ * it decided means that the world went on without it. The highest claim is never removed, so numbers only grow.
  * `owner.json` is a copy of it for people and for clients that look for the sockets.
  */
 
@@ -77,8 +77,7 @@ function isNewer(value: unknown): boolean {
 export function stakeClaim(folder: ClaimFolder, owner: OwnerRecord, seen: ClaimsReading): boolean {
   if (!createFileAtomic(claimPath(folder, owner[folder.by]), claimText(owner), folder.mode)) return false;
   const known = new Set([...seen.claims.map((claim) => claim.nonce), owner.nonce]);
-  const now = readClaims(folder);
-  if (now.highest === owner[folder.by] && now.claims.every((claim) => known.has(claim.nonce))) return true;
+  if (readClaims(folder).claims.every((claim) => known.has(claim.nonce))) return true;
   if (isOwnClaim(folder, owner)) rmSync(claimPath(folder, owner[folder.by]), { force: true });
   return false;
 }
