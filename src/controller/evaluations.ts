@@ -87,13 +87,13 @@ async function specOf(room: Room, what: { kind: EvaluationKind; nonce: string; c
     workspace: room.workspace,
     tier: room.isolation.tier,
     ...(uid === undefined ? {} : { uid }),
+    nested: room.isolation.nested,
     hidden: room.hidden,
     outerEnvironment: room.env,
     ownNode: room.runtime.node,
   });
   if (!prepared.ok) return prepared.refusal.detail;
-  const { spec, environment } = prepared.value;
-  return { spec: { ...spec, confinement: { ...spec.confinement, nested: room.isolation.nested } }, environment };
+  return prepared.value;
 }
 
 async function verdictOf(room: Room, place: EvaluationPlace, end: ProgramEnd): Promise<Verdict> {

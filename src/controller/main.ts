@@ -5,6 +5,8 @@ import { processClock } from '../base/clock.ts';
 import { writeJsonAtomic } from '../base/files.ts';
 import { FenceLost } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
+import { releaseFolder } from '../machines/uidAccess.ts';
+import { releaseUids } from '../machines/uidTier.ts';
 import { boot, type BootRefusal } from './boot.ts';
 import { Controller } from './controller.ts';
 import { crashAt } from './crashPoints.ts';
@@ -16,6 +18,7 @@ import { writeListing } from './materials.ts';
 import { startMonitors } from './monitors.ts';
 import { notificationFor, notify } from './notifier.ts';
 import { protocolVersion, type Endpoint } from '../protocol/client.ts';
+import type { Room } from './room.ts';
 import { serveAgents, serveClients } from './servers.ts';
 
 /** How long a controller whose run is finished stays for clients that may come, ms. */
@@ -43,7 +46,8 @@ async function main(args: readonly string[]): Promise<void> {
   const { recorder } = room;
   const gate = new Gate(room);
   let clients = 0;
-  const leave = (code: number): void => {
+  const leave = async (code: number): Promise<void> => {
+    if (code === controllerExit.finished) await giveBackUsers(room);
     lease.release();
     recorder.close();
     process.exit(code);
@@ -52,7 +56,7 @@ async function main(args: readonly string[]): Promise<void> {
   const leaveWhenIdle = (): void => {
     clearTimeout(idle);
     idle = setTimeout(() => {
-      if (clients === 0 && recorder.state.phase === 'finished') leave(controllerExit.finished);
+      if (clients === 0 && recorder.state.phase === 'finished') void leave(controllerExit.finished);
     }, idleMs);
   };
   const controller = new Controller(room, leaveWhenIdle);
@@ -76,7 +80,7 @@ async function main(args: readonly string[]): Promise<void> {
   startKeeperWatch(room);
   process.on('SIGTERM', () => {
     controller.close();
-    leave(controllerExit.asked);
+    void leave(controllerExit.asked);
   });
   tryNotifying();
   controller.wake();
@@ -99,6 +103,14 @@ async function main(args: readonly string[]): Promise<void> {
       void notify(room.contract.notify, notification).then((failure) => failure && log(`notify ${notification.kind}: ${failure}`));
     }
   }
+}
+
+/** Tier `uid`, at the run's end: the workspace is wholly its owner's again, and the user ids are free. */
+async function giveBackUsers(room: Room): Promise<void> {
+  const { tier, sessionUid, evaluationUid } = room.isolation;
+  if (tier !== 'uid') return;
+  for (const uid of [sessionUid, evaluationUid]) if (uid !== undefined) await releaseFolder(room.workspace, uid);
+  releaseUids(room.recorder.state.run);
 }
 
 await main(process.argv.slice(2));

@@ -132,12 +132,12 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
       tier: room.isolation.tier,
       nested: room.isolation.nested,
       ...(room.isolation.sessionUid === undefined ? {} : { uid: room.isolation.sessionUid }),
-      writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...writable],
-      readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...readable],
+      writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...room.contract.isolation.writable, ...writable],
+      readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...room.contract.isolation.readable, ...readable],
       hidden: room.hidden,
       home,
       tmp: folder.tmp,
-      network: room.contract.isolation.network,
+      network: 'open',
     },
   };
   return { spec, environment };

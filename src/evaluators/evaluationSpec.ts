@@ -129,7 +129,7 @@ export async function evaluationSpec(request: EvaluationRequest): Promise<Result
     confinement: {
       tier: request.tier,
       writable,
-      readable: [request.workspace, ...open, ...needed],
+      readable: [request.workspace, ...open, ...needed, ...contract.isolation.readable],
       hidden,
       home: checkout.home,
       tmp: checkout.tmp,

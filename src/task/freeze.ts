@@ -99,6 +99,8 @@ const frozen: z.ZodType<Contract> = z.strictObject({
     tier: z.enum(['auto', 'bubblewrap', 'uid', 'none']),
     network: z.enum(['open', 'none']),
     ownHome: z.boolean(),
+    readable: strings,
+    writable: strings,
   }),
   prompts: z.strictObject({ exploration: z.string().exactOptional(), review: z.string().exactOptional() }),
   environment: variables,

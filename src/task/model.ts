@@ -148,9 +148,14 @@ export interface Contract {
   };
   readonly isolation: {
     readonly tier: 'auto' | 'bubblewrap' | 'uid' | 'none';
+    /** Network of evaluators and graders; sessions need theirs. */
     readonly network: 'open' | 'none';
     /** Each session gets a HOME of its own. */
     readonly ownHome: boolean;
+    /** Absolute paths that sessions and evaluations may read although they lie in a hidden place. */
+    readonly readable: readonly string[];
+    /** Absolute paths outside the workspace that sessions may write; they outlive sessions. */
+    readonly writable: readonly string[];
   };
   /** Prompt templates' texts that replace the built-in ones. */
   readonly prompts: { readonly exploration?: string; readonly review?: string };

@@ -66,14 +66,20 @@ export function resolveContract(source: ContractSource, facts: ResolveFacts, rep
       diskFloorBytes: bytes(source.limits.diskFloor),
       queue: source.limits.queue,
     },
-    isolation:
-      typeof source.isolation === 'string'
-        ? { tier: source.isolation, network: 'open', ownHome: false }
-        : source.isolation,
+    isolation: resolveIsolation(source, facts),
     prompts: facts.prompts,
     environment: [...new Set(source.environment)],
     state: source.state === undefined ? null : absolutePath(source.state, facts),
   };
+}
+
+function resolveIsolation(source: ContractSource, facts: Parameters<typeof absolutePath>[1]): Contract['isolation'] {
+  if (typeof source.isolation === 'string') {
+    return { tier: source.isolation, network: 'open', ownHome: true, readable: [], writable: [] };
+  }
+  const absolute = (paths: readonly string[]): string[] => paths.map((one) => absolutePath(one, facts));
+  const { readable, writable } = source.isolation;
+  return { ...source.isolation, readable: absolute(readable), writable: absolute(writable) };
 }
 
 const list = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value);

@@ -285,8 +285,18 @@ export const isolationObject = mapping(
       .default('open')
       .describe('Network of evaluators and graders. Agents need theirs to reach their model. Default open.'),
     ownHome: flag
-      .default(false)
-      .describe('Give each session a HOME of its own. Default false: the agent’s own login is used.'),
+      .default(true)
+      .describe(
+        'Give each attempt a HOME of its own, so that no session finds another’s files. Default true; with false agents work in your HOME and can read and change all that is in it.',
+      ),
+    readable: z
+      .array(path, expecting('a list of paths', 'Write a list, such as [/data/images].'))
+      .default([])
+      .describe('Folders that agents and evaluators may read although they lie in a HOME or another hidden place.'),
+    writable: z
+      .array(path, expecting('a list of paths', 'Write a list, such as [~/.cache/huggingface].'))
+      .default([])
+      .describe('Folders outside the workspace that agents may write, such as caches. They outlive sessions.'),
   },
   'auto, bubblewrap, uid, none or a mapping',
 );

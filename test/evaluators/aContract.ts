@@ -34,7 +34,7 @@ export function aContract(parts: Partial<Contract> = {}): Contract {
     stopAfterBarren: null,
     notify: { kind: 'none' },
     limits: { candidateBytes: 1e9, candidateFiles: 10_000, outputBytes: 1e6, diskFloorBytes: 0, queue: 64 },
-    isolation: { tier: 'auto', network: 'open', ownHome: true },
+    isolation: { tier: 'auto', network: 'open', ownHome: true, readable: [], writable: [] },
     prompts: {},
     environment: [],
     state: null,

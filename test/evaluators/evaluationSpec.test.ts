@@ -190,7 +190,7 @@ describe('what each of the three programs may see', () => {
         timeoutMs: 9000,
         hidden: ['/private/grade', '/private/test/final'],
       },
-      isolation: { tier: 'auto', network: 'none', ownHome: true },
+      isolation: { tier: 'auto', network: 'none', ownHome: true, readable: [], writable: [] },
     });
     const state = join(given.root, 'state');
     const always = [state, join(given.workspace, 'hma.yaml')];

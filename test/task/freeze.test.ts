@@ -157,6 +157,8 @@ const source: fc.Arbitrary<ContractInput> = fc.record(
           tier: fc.constantFrom('uid' as const, 'bubblewrap' as const),
           network: fc.constantFrom('open' as const, 'none' as const),
           ownHome: fc.boolean(),
+          readable: fc.constantFrom<string[]>([], ['/data']),
+          writable: fc.constantFrom<string[]>([], ['/cache']),
         },
         { requiredKeys: [] },
       ),

@@ -102,7 +102,7 @@ describe('the smallest contract', () => {
         diskFloorBytes: 1_000_000_000,
         queue: 64,
       },
-      isolation: { tier: 'auto', network: 'open', ownHome: false },
+      isolation: { tier: 'auto', network: 'open', ownHome: true, readable: [], writable: [] },
       prompts: {},
       environment: [],
       state: null,
@@ -149,7 +149,7 @@ stall: 45m
 stopAfterBarren: 4
 notify: https://example.org/hook
 limits: {candidateSize: 1GiB, candidateFiles: 10, output: 1MB, diskFloor: 5 GB, queue: 8}
-isolation: {tier: uid, network: none, ownHome: true}
+isolation: {tier: uid, network: none, ownHome: false, readable: [/data/images], writable: [../cache]}
 prompts: {exploration: Go., review: {file: task.md}}
 environment: [CUDA_VISIBLE_DEVICES]
 state: ~/state
@@ -213,7 +213,7 @@ private: ${join(outside, 'p.yaml')}
         diskFloorBytes: 5_000_000_000,
         queue: 8,
       },
-      isolation: { tier: 'uid', network: 'none', ownHome: true },
+      isolation: { tier: 'uid', network: 'none', ownHome: false, readable: ['/data/images'], writable: [join(tmpdir(), 'cache')] },
       prompts: { exploration: 'Go.', review: 'Improve it\n' },
       environment: ['CUDA_VISIBLE_DEVICES'],
       state: '/home/ada/state',
