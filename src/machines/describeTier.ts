@@ -34,6 +34,7 @@ const descriptions: Readonly<Record<Tier, TierDescription>> = {
       'Files that everybody may read can be read, and the command lines of all processes can be seen.',
       'A hidden file in a folder that it may write can be deleted or replaced by it, though not read.',
       'A hidden file that is replaced by a new one while a session runs (many editors do that) is readable for the rest of that session.',
+      'It needs a HOME of its own: a real home is refused (bring login files into its own).',
       "It can't change modes or times of files that it didn't create: a tool that insists fails.",
       'Files it creates with private modes can be read by HMA but not by you, until the run ends and they become yours.',
       'Local services and the network are as open as for any user; with `network: none` it has only a loopback of its own.',

@@ -56,7 +56,11 @@ const failure: Readonly<Record<string, string>> = {
  * Finds out which tiers work here, by starting a program in each that looks around, and ending it with a daemonized child.
  * `scratch` is a folder on the file system that workspaces lie on; what is made there is removed again. `tiers`: only these.
  */
-export async function probeTiers(given: { readonly node: string; readonly scratch: string; readonly tiers?: readonly Tier[] }): Promise<TierProbe[]> {
+export async function probeTiers(given: {
+  readonly node: string;
+  readonly scratch: string;
+  readonly tiers?: readonly Tier[];
+}): Promise<TierProbe[]> {
   const tiers: readonly Tier[] = given.tiers ?? ['bubblewrap', 'uid', 'none'];
   return Promise.all(tiers.map((tier) => probeTier(tier, given)));
 }

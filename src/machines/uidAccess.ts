@@ -29,6 +29,11 @@ export async function openFoldersTo(confinement: Confinement, cwd: string): Prom
     .filter((path) => !own.includes(path));
   const readable = confinement.readable.filter((path) => existsSync(path)).map(real);
   const hidden = confinement.hidden.filter((path) => existsSync(path)).map(real);
+  const wide = [...writable, ...readable.filter((path) => !isOpenToAll(path))].find(isTooWide);
+  if (wide)
+    return refused(
+      `isolation uid: ${wide} as a whole can't be opened to a session; name the folders in it that are needed (isolation.readable, isolation.writable), or use isolation bubblewrap or none`,
+    );
   const used = [...own, ...writable, ...readable, real(cwd)];
   for (const path of readable) if (!isOpenToAll(path)) await setAcl(['-R', '-m', `u:${uid}:rX`], path);
   for (const path of writable) {
@@ -59,18 +64,21 @@ const real = (path: string): string => (existsSync(path) ? realpathSync(path) : 
 function isOpenToAll(path: string): boolean {
   const { mode } = statSync(path);
   if (statSync(path).isFile()) return (mode & 0o004) !== 0 && ((mode & 0o100) === 0 || (mode & 0o001) !== 0);
-  return /^\/(usr|lib|lib64|bin|sbin|opt)(\/|$)/.test(path) && (mode & 0o005) === 0o005;
+  return /^\/(usr|lib|lib64|bin|sbin|opt|etc)(\/|$)|^\/$/.test(path) && (mode & 0o005) === 0o005;
 }
 
 /** Whether a folder is an account's home, a shared one or another user's: such a folder is never given away. */
 function isForeign(folder: string, uid: number): boolean {
+  return isTooWide(folder) || ![0, uid].includes(statSync(folder).uid);
+}
+
+/** Whether a path is the system's, everybody's, or an account's whole home: an access list set on all of it would do harm (ssh refuses keys that have one). */
+function isTooWide(path: string): boolean {
   const homes = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':')[5]);
-  return (
-    homes.includes(folder) ||
-    ['/', '/tmp', '/var/tmp', '/dev/shm'].includes(folder) ||
-    ![0, uid].includes(statSync(folder).uid)
+  return [...homes, '/', '/tmp', '/var', '/var/tmp', '/dev', '/dev/shm', '/home', '/usr', '/etc', '/run'].includes(
+    path,
   );
 }
 

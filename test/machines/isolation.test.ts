@@ -124,6 +124,32 @@ describe.each(confining)('tier %s', (tier) => {
     await forgetUid(58_901, [room.base]);
   });
 
+  test('a session reads nothing of an earlier one outside the workspace, be it the same user', async () => {
+    const first = await room.start(tier, [
+      '/bin/sh',
+      '-c',
+      'echo token > $HOME/login; mkdir -m 777 $HOME/open; echo x > $HOME/open/x; chmod 777 $HOME',
+    ]);
+    await observed(first, 'ended');
+    const { home } = first.spec.confinement;
+    expect(readFileSync(join(home, 'login'), 'utf8')).toBe('token\n');
+    expect(
+      await say(
+        tier,
+        `cat ${home}/login 2>/dev/null; cat ${home}/open/x 2>/dev/null; ls ${home} 2>/dev/null; [ "$HOME" != ${home} ] && echo fresh`,
+      ),
+    ).toBe('fresh\n');
+  });
+
+  test('a tool planted on its PATH is not what confines the next session', async () => {
+    await say(
+      tier,
+      'for name in setpriv bwrap setfacl mkfifo perl find chown; do printf "#!/bin/sh\\necho ran >> ${0%/*}/hijacked\\nexit 1\\n" > $name; chmod 755 $name; done',
+    );
+    expect(await say(tier, 'echo fine', { env: { PATH: `${room.workspace}:/usr/bin:/bin` } })).toBe('fine\n');
+    expect(room.read('hijacked')).toBeUndefined();
+  });
+
   test("modes, owners and groups of the user's own files stay", async () => {
     writeFileSync(join(room.workspace, 'mine'), 'mine', { mode: 0o640 });
     const before = statSync(join(room.workspace, 'mine'));
@@ -160,6 +186,17 @@ test.runIf(tiersHere.includes('bubblewrap'))(
     }
   },
 );
+
+test.runIf(tiersHere.includes('uid'))("uid: somebody's own home is never given away", async () => {
+  for (const home of ['/root', '/tmp']) {
+    const started = await room.start('uid', ['/bin/true'], {
+      confinement: home === '/tmp' ? { home } : { writable: [home] },
+    });
+    const { report } = await observed(started, 'ended');
+    expect(report).toMatchObject({ cause: 'spawn', error: expect.stringContaining(home) as string });
+    expect(statSync(home).uid).toBe(0);
+  }
+});
 
 test.runIf(tiersHere.includes('uid'))('uid: the network can be cut, the loopback stays', async () => {
   const said = await say('uid', 'grep -c : /proc/net/dev; id -u', { confinement: { network: 'none' } });
