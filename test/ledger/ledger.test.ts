@@ -119,9 +119,11 @@ describe('torn and broken files', () => {
     return { dir, file: join(dir, 'ledger-4.jsonl'), prefixes: [[], ...wholes], all: batches.flat().map(({ type }) => type) };
   };
 
-  test('law: cut at every byte, a replay gives a prefix of whole batches, the next owner goes on, and the cut-off bytes are kept', () => {
+  test('law: cut at every byte, a replay gives a prefix of whole batches, the next owner goes on, and the cut-off bytes are kept', { timeout: 180_000 }, () => {
     const { dir, file, prefixes, all } = sample();
     const whole = readFileSync(file);
+    // opening syncs a dozen times: every cut is read, and continued at each end of a line and every seventh byte
+    const isContinued = (length: number) => length % 7 === 0 || whole.subarray(Math.max(0, length - 1), length + 1).includes(10);
     let longest = 0;
     for (let length = 0; length < whole.length; length += 1) {
       const copy = `${dir}/cut`;
@@ -135,6 +137,10 @@ describe('torn and broken files', () => {
       longest = read.length;
       const atBoundary = problems.length === 0;
       if (!atBoundary) expect(problems).toMatchObject([{ reason: 'torn_tail', fatal: false, file: join(copy, 'ledger-4.jsonl') }]);
+      if (!isContinued(length)) {
+        rmSync(copy, { recursive: true });
+        continue;
+      }
       const next = opened(copy, 5);
       next.ledger.append([event('goes on')]);
       next.ledger.close();
