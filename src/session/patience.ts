@@ -3,7 +3,7 @@ import { Link, type LinkAnswer, type LinkFailure } from './link.ts';
 /** How long a session waits for a controller that is being restarted, ms. */
 export const defaultPatienceMs = 60_000;
 const firstWaitMs = 50;
-const longestWaitMs = 3000;
+const longestWaitMs = 1000;
 /** An outage is told once it has lasted this long, ms. */
 const quietMs = 1500;
 
