@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // Each test file belongs to exactly one project: what starts real controllers is named here, all else is a unit test.
-const controller = ['test/{controller,demo}/**/*.test.ts'];
+const controller = ['test/{controller,demo}/**/*.test.ts', 'test/cli/controller/**/*.test.ts'];
 
 export default defineConfig({
   test: {

@@ -27,6 +27,11 @@ export interface RunConnection {
   close(): void;
 }
 
+/** The controller is there but did not answer as it should: it is stopped, or of another version. Turned into words at the rim. */
+export class ControllerError extends Error {
+  override readonly name = 'ControllerError';
+}
+
 /** Longest wait for an answer of the controller, ms: it never does anything long before it answers. */
 const answerMs = 20_000;
 
@@ -41,9 +46,12 @@ const openSocket = (path: string): Promise<Socket | null> =>
 function within<Value>(answer: Promise<Value>, what: string): Promise<Value> {
   let timer: NodeJS.Timeout;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the controller did not answer ${what} within ${answerMs / 1000} s; is it stopped?`)), answerMs);
+    timer = setTimeout(() => reject(new ControllerError(`the controller did not answer ${what} within ${answerMs / 1000} s; is it stopped?`)), answerMs);
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  const told = answer.catch((cause: unknown) => {
+    throw new ControllerError(`the controller refused ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+  return Promise.race([told, late]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -5,6 +5,7 @@ import { candidateOrders, candidates, list, status, type CandidateOrder, type Ru
 import { budget, handoff, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
 import { log, type LogOptions } from './commands/log.ts';
 import { resume, run, watch } from './commands/starting.ts';
+import { ControllerError } from './connection.ts';
 import { fail, remark, type Desk } from './desk.ts';
 import { exitCodes, exitMeanings } from './exitCodes.ts';
 import { failure } from './failure.ts';
@@ -52,6 +53,7 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
     return exit;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof ControllerError) return fail(desk, failure('failed', 'controller_error', { what: error.message, fix: 'Look with hma status; controller.log in the run folder may say more.' }), wantsJson);
     if (desk.env['HMA_DEBUG']) remark(desk, String(error instanceof Error ? error.stack : error));
     const what = error instanceof Error ? error.message : String(error);
     return fail(desk, failure('bug', 'bug', { what: `this should not have happened: ${what}`, fix: 'Set HMA_DEBUG=1 and try again to see where; runs are not affected by a command that fails.' }), wantsJson);

@@ -21,7 +21,7 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
   const times = handoffTimes(handoffs(state));
   const until = state.phase === 'exploring' ? explorationEndsAt(state, given) : state.phase === 'reviewing' ? reviewWindowEndsAt(state, given) : given.active;
   return {
-    run: state.run,
+    run: place.run,
     runFolder: place.folder,
     workspace: state.workspace,
     name: terms.name,
@@ -71,7 +71,7 @@ export function candidatesReport(state: RunState, candidates: readonly Candidate
 /** One entry of `hma list`. */
 export function runReport({ state, place, live }: RunView): z.input<typeof runEntry> {
   return {
-    run: state.run,
+    run: place.run,
     runFolder: place.folder,
     workspace: state.workspace,
     name: state.terms.name,

@@ -113,7 +113,7 @@ export function budgetWish(options: Omit<BudgetOptions, keyof RunOptions>, total
   }
   if (durations.total !== undefined && durations.add !== undefined) return refused(failure('usage', 'total_and_add', { what: '--total and --add are given both', fix: 'Give one: --total 8h sets the whole, --add 1h adds to it.' }));
   const { experiments, until } = options;
-  if (experiments !== undefined && experiments !== 'none' && !/^\d{1,9}$/.test(experiments)) return wrong('experiments', experiments, 'a number or none');
+  if (experiments !== undefined && experiments !== 'none' && !/^[1-9]\d{0,8}$/.test(experiments)) return wrong('experiments', experiments, 'a number above 0, or none');
   const untilWall = until === undefined || until === 'none' ? null : parseDateTime(until);
   if (untilWall === undefined) return wrong('until', until as string, 'a date and time such as 2026-12-01T18:00 or none');
   const total = durations.total ?? (durations.add === undefined ? undefined : totalMs + durations.add);
