@@ -10,7 +10,7 @@ import { review } from './review.mjs';
 const session = openSession('demo-tuner', 'I tune what is in the workspace; I add nothing new.');
 
 /** Variants of one member that are trained for one experiment. */
-const TRIALS = 4;
+const TRIALS = 3;
 
 /** Searches without a gain, beyond one for each member, after which this agent ends its turn. */
 const PATIENCE = 2;

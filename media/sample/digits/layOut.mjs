@@ -27,11 +27,11 @@ const here = fileURLToPath(new URL('.', import.meta.url));
  */
 export function layOut(targetWorkspace, hiddenTarget, options = {}) {
   const { seed = 1, node = 'node', cap = 3, experiments = 12, total = '10m', review = '1m' } = options;
+  if (`${resolve(hiddenTarget)}/`.startsWith(`${resolve(targetWorkspace)}/`)) {
+    throw new Error(`the hidden folder ${hiddenTarget} lies inside the workspace ${targetWorkspace}, where agents could read it; choose another`);
+  }
   const workspace = emptyFolder(targetWorkspace);
   const hidden = emptyFolder(hiddenTarget);
-  if (`${hidden}/`.startsWith(`${workspace}/`)) {
-    throw new Error(`the hidden folder ${hidden} lies inside the workspace ${workspace}, where agents could read it; choose another`);
-  }
   const bundled = join(here, '../agents');
   const agents = options.agents === undefined ? resolve(bundled) : emptyFolder(options.agents);
   if (options.agents !== undefined) cpSync(bundled, agents, { recursive: true });
