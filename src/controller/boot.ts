@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 
 import type { Clock, Instant } from '../base/clock.ts';
 import { ok, refused, type Result } from '../base/result.ts';
-import { adapterFor } from '../agents/adapters.ts';
 import { loadProtected, protectFiles, type ProtectedFiles } from '../evaluators/protectedFiles.ts';
 import { describeLedgerRefusal, openLedger, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
@@ -43,8 +42,8 @@ export interface BootRequest {
   readonly clock: Clock;
   readonly env: NodeJS.ProcessEnv;
   readonly takeOver: boolean;
-  log(line: string): void;
-  wake(): void;
+  readonly log: (line: string) => void;
+  readonly wake: () => void;
 }
 
 /** A controller that owns its run. */
@@ -173,7 +172,7 @@ function lastAlive(request: BootRequest, events: readonly LedgerEvent[], state: 
     if (seen.kind === 'running') signs.push(now);
     if (seen.kind === 'running' && seen.lastHeartbeat) signs.push(seen.lastHeartbeat);
   }
-  const here = signs.filter(({ boot }) => boot === now.boot);
+  const here = signs.filter((sign) => sign.boot === now.boot);
   const pool = here.length > 0 ? here : signs;
   return pool.toSorted((a, b) => b.mono - a.mono)[0] ?? now;
 }
@@ -232,7 +231,7 @@ function openedFact(given: { record: RunRecord; contract: Contract; tier: Tier; 
 }
 
 /** The part of the contract that the ledger keeps for decisions and clients. */
-export function termsOf(contract: Contract): Terms {
+function termsOf(contract: Contract): Terms {
   const { name, metric, feedback, policy, lateRule, fallback, failures, stallMs, stopAfterBarren, limits, agents, evaluate } = contract;
   const named = (slot: 'A' | 'B') => ({ name: agents[slot].name, adapter: agents[slot].adapter });
   return {
@@ -251,12 +250,4 @@ export function termsOf(contract: Contract): Terms {
     validates: contract.validate !== null,
     grades: contract.grade !== null,
   };
-}
-
-/** Whether every agent of a contract can be started by this version; asked before a run begins. */
-export function unknownAgents(contract: Contract): readonly string[] {
-  return Object.values(contract.agents).flatMap((agent) => {
-    const found = adapterFor(agent);
-    return found.ok ? [] : [found.refusal.detail];
-  });
 }

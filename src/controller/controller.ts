@@ -125,9 +125,9 @@ export class Controller {
       case 'watchAttempt':
         return this.#watchAttempt(step.session);
       case 'endOption':
-        return intendEnd(this.#room, { name: { kind: 'option', number: step.option }, reason: step.reason });
+        return intendEnd(this.#room, { kind: 'option', number: step.option, reason: step.reason });
       case 'endReview':
-        return intendEnd(this.#room, { name: { kind: 'review' }, reason: step.reason });
+        return intendEnd(this.#room, { kind: 'review', reason: step.reason });
       case 'reap':
         return this.#effect(`reap ${nameOf(step.session)}`, () => this.#reap(step.session));
       case 'clean':

@@ -21,7 +21,7 @@ function handOff(room: Room): IntentReply {
   const { recorder } = room;
   const option = recorder.state.options.at(-1);
   if (option?.state !== 'open') return { done: false, reason: 'no_option', text: 'no option is open: there is nothing to hand over' };
-  intendEnd(room, { name: { kind: 'option', number: option.number }, reason: 'handoff' });
+  intendEnd(room, { kind: 'option', number: option.number, reason: 'handoff' });
   return { done: true, seq: recorder.state.seq };
 }
 

@@ -48,8 +48,8 @@ async function main(args: readonly string[]): Promise<void> {
     deaths = eventCount(folder) - before > 2 ? 1 : deaths + 1;
     if (deaths >= mostDeaths) return await giveUp({ folder, deaths, code, say });
     await new Promise((done) => setTimeout(done, Math.min(longestWaitMs, firstWaitMs * 2 ** (deaths - 1))));
-    const { HMA_CRASH: _, ...rest } = env;
-    env = rest;
+    env = { ...env };
+    delete env['HMA_CRASH'];
   }
 }
 

@@ -46,7 +46,7 @@ export type OwnerRecord = Readonly<z.infer<typeof ownerSchema>>;
 /** A record as it lies on disk; undefined for what is none. */
 export function asOwnerRecord(value: unknown): OwnerRecord | undefined {
   const parsed = ownerSchema.safeParse(value);
-  return parsed.success ? (parsed.data as OwnerRecord) : undefined;
+  return parsed.success ? parsed.data : undefined;
 }
 
 /** Where this process runs: all that tells it from every other one. */

@@ -25,9 +25,9 @@ export interface Room {
   /** Paths that no session may see: the state folder, `hma.yaml`, the contract's hidden paths. */
   readonly hidden: readonly string[];
   /** One line into controller.log. */
-  log(line: string): void;
+  readonly log: (line: string) => void;
   /** Something happened outside: ask again what to do next. */
-  wake(): void;
+  readonly wake: () => void;
 }
 
 /** The tier in force, and for tier `uid` the users that sessions and evaluations run as. */

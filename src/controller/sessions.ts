@@ -133,7 +133,7 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
       nested: room.isolation.nested,
       ...(room.isolation.sessionUid === undefined ? {} : { uid: room.isolation.sessionUid }),
       writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...room.contract.isolation.writable, ...writable],
-      readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...room.contract.isolation.readable, ...readable],
+      readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...ownFolder(room), ...room.contract.isolation.readable, ...readable],
       hidden: room.hidden,
       home,
       tmp: folder.tmp,
@@ -145,6 +145,9 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
 
 /** Other users reach the socket by its mode; an access list for reading alone would take that away. */
 const socketFolder = (room: Room): readonly string[] => (room.isolation.tier === 'uid' ? [] : [join(room.agentSocket, '..')]);
+
+/** The lease and the listing can't be cleaned away or forged where mounts can forbid it; elsewhere they are rebuilt. */
+const ownFolder = (room: Room): readonly string[] => (room.isolation.tier === 'bubblewrap' ? [join(room.workspace, '.hma')] : []);
 
 /** A fresh context by construction (invariant 4): HOME and TMPDIR of an earlier attempt are gone before the next one starts. */
 async function freshFolders(room: Room, folder: SessionFolder, ownHome: boolean): Promise<void> {
@@ -212,15 +215,20 @@ export async function setFrozen(room: Room, name: SessionName, frozen: boolean):
   if (tree) await (frozen ? freezeTree(tree) : thawTree(tree));
 }
 
+/** Which session is to end, and why. */
+export type SessionEnd =
+  | { readonly kind: 'option'; readonly number: number; readonly reason: Closure }
+  | { readonly kind: 'review'; readonly reason: NonNullable<Review['endReason']> };
+
 /** Writes the intent to end a session, with what lives of it, before anything is signalled. */
-export function intendEnd(room: Room, end: { name: { kind: 'option'; number: number }; reason: Closure } | { name: { kind: 'review' }; reason: NonNullable<Review['endReason']> }): void {
-  const tree = treeOf(room, end.name);
+export function intendEnd(room: Room, end: SessionEnd): void {
+  const tree = treeOf(room, end);
   const descendants = tree ? membersOf(tree).map((one) => ({ pid: one.pid, start: one.start, command: describeProcess(one).command })) : [];
-  if (end.name.kind === 'option') {
-    room.recorder.append([{ type: 'option.ending', data: { option: end.name.number, reason: end.reason as Closure, descendants } }]);
-  } else {
-    room.recorder.append([{ type: 'review.ending', data: { reason: end.reason as NonNullable<Review['endReason']>, descendants } }]);
-  }
+  room.recorder.append([
+    end.kind === 'option'
+      ? { type: 'option.ending', data: { option: end.number, reason: end.reason, descendants } }
+      : { type: 'review.ending', data: { reason: end.reason, descendants } },
+  ]);
 }
 
 /** Ends everything that a session started: politely, then by force. Returns what was ended and what survives. */
