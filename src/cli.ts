@@ -7,7 +7,8 @@ import { processOutput } from './session/output.ts';
  * imported only when it is needed.
  */
 const words = process.argv.slice(2);
-const inSession = Boolean(process.env['HMA_TOKEN']) && (isSessionCommand(words[0]) || words[0] === 'help' || words.length === 0);
+const inSession =
+  Boolean(process.env['HMA_TOKEN']) && (isSessionCommand(words[0]) || words[0] === 'help' || words.length === 0);
 
 if (inSession) {
   process.exitCode = await runSession({ words, env: process.env, output: processOutput() });

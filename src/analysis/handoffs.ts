@@ -69,10 +69,24 @@ function boundary(option: Option, to: Handoff['to'], successor: Option | Review)
   const endedAt = endOf(option);
   const first = successor.attempts[0];
   const spawnedAt = first ? startOf(first) : null;
-  const spokeAt = successor.attempts.map((attempt) => ('spokeAt' in attempt ? attempt.spokeAt : null)).find((at) => at !== null) ?? null;
+  const spokeAt =
+    successor.attempts.map((attempt) => ('spokeAt' in attempt ? attempt.spokeAt : null)).find((at) => at !== null) ??
+    null;
   const since = (at: number | null): number | null => (at === null ? null : Math.max(0, at - endedAt));
   const { settledAt, reapedAt, cleanAt } = option;
-  return { from: option.number, to, endedAt, settledAt, reapedAt, cleanAt, spawnedAt, spokeAt, ms: since(spawnedAt), toFirstOutputMs: since(spokeAt), processesEnded: option.ended.length };
+  return {
+    from: option.number,
+    to,
+    endedAt,
+    settledAt,
+    reapedAt,
+    cleanAt,
+    spawnedAt,
+    spokeAt,
+    ms: since(spawnedAt),
+    toFirstOutputMs: since(spokeAt),
+    processesEnded: option.ended.length,
+  };
 }
 
 /** When an attempt's program was started, active ms; null when it never was. */
@@ -80,6 +94,8 @@ export const startOf = (attempt: Attempt): number | null => (attempt.state === '
 
 function endOf(option: Option): number {
   const last = option.attempts.at(-1);
-  const ends = [option.endingAt, option.closedAt, last?.state === 'ended' ? last.endedAt : null].filter((at) => at !== null);
+  const ends = [option.endingAt, option.closedAt, last?.state === 'ended' ? last.endedAt : null].filter(
+    (at) => at !== null,
+  );
   return ends.length > 0 ? Math.min(...ends) : option.openedAt;
 }

@@ -7,5 +7,7 @@ export function quantile(values: readonly number[], p: number): number | undefin
   const position = (sorted.length - 1) * p;
   const lower = sorted[Math.floor(position)];
   const upper = sorted[Math.ceil(position)];
-  return lower === undefined || upper === undefined ? undefined : lower + (upper - lower) * (position - Math.floor(position));
+  return lower === undefined || upper === undefined
+    ? undefined
+    : lower + (upper - lower) * (position - Math.floor(position));
 }

@@ -39,7 +39,11 @@ export function timeShares(state: RunState, given: { readonly active: number; re
   const now = Math.min(budget, state.finished?.active ?? given.active);
   const clip = (at: number): number => Math.max(0, Math.min(now, at));
   const sessions: Record<AgentSlot, number> = { A: 0, B: 0 };
-  const intervals = intervalsOf(state, now).map(({ agent, from, to }) => ({ agent, from: clip(from), to: clip(Math.max(from, to)) }));
+  const intervals = intervalsOf(state, now).map(({ agent, from, to }) => ({
+    agent,
+    from: clip(from),
+    to: clip(Math.max(from, to)),
+  }));
   const reviewOver = state.finished !== null || state.review?.state === 'closed';
   const explored = state.explorationEndedAt === null ? null : clip(state.explorationEndedAt);
   const window = state.terms.policy.mode === 'single' ? 0 : state.budgets.reviewMs;
@@ -62,9 +66,11 @@ export function timeShares(state: RunState, given: { readonly active: number; re
 
   const windowEnd = explored === null ? budget : Math.min(budget, explored + window);
   const unusedReview = reviewOver ? Math.max(0, windowEnd - at) : 0;
-  const unusedExploration = explored === null ? (state.finished ? budget - at : 0) : Math.max(0, budget - Math.max(windowEnd, at));
+  const unusedExploration =
+    explored === null ? (state.finished ? budget - at : 0) : Math.max(0, budget - Math.max(windowEnd, at));
   const ahead = budget - at - unusedReview - unusedExploration;
-  const paused = state.pausedMs + (state.pause && !state.finished ? Math.max(0, given.wall - state.pause.sinceWall) : 0);
+  const paused =
+    state.pausedMs + (state.pause && !state.finished ? Math.max(0, given.wall - state.pause.sinceWall) : 0);
   return { budget, sessions, start, between, unusedReview, unusedExploration, ahead, paused };
 }
 
@@ -75,5 +81,7 @@ function intervalsOf(state: RunState, now: number): Interval[] {
       return from === null ? [] : [{ agent, from, to: attempt.state === 'ended' ? attempt.endedAt : now }];
     });
   const explored = state.options.flatMap((option) => of(option.agent, option.attempts));
-  return [...explored, ...(state.review ? of(state.review.reviewer, state.review.attempts) : [])].toSorted((a, b) => a.from - b.from);
+  return [...explored, ...(state.review ? of(state.review.reviewer, state.review.attempts) : [])].toSorted(
+    (a, b) => a.from - b.from,
+  );
 }

@@ -1,19 +1,47 @@
 import { connect, type Socket } from 'node:net';
 
-import { createMessageConnection, SocketMessageReader, SocketMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+  type MessageConnection,
+} from 'vscode-jsonrpc/node';
 import * as z from 'zod';
 
 import { readJson } from '../base/files.ts';
 import { runFiles } from '../controller/home.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
-import { clientEvent, clientRequests, protocolVersion, type AttachReply, type Intent, type IntentReply } from '../protocol/client.ts';
+import {
+  clientEvent,
+  clientRequests,
+  protocolVersion,
+  type AttachReply,
+  type Intent,
+  type IntentReply,
+} from '../protocol/client.ts';
 import { evolveRun } from '../run/evolve.ts';
 import type { RunState } from '../run/model.ts';
 
 const endpointSchema = z.object({ clientSocket: z.string(), pid: z.number() });
-const eventSchema = z.object({ seq: z.number(), v: z.number(), wall: z.number(), mono: z.number(), active: z.number(), type: z.string(), data: z.unknown() });
-const attachSchema = z.object({ seq: z.number(), version: z.string(), state: z.looseObject({ seq: z.number() }).nullable(), missed: z.array(eventSchema) });
-const intentSchema = z.union([z.object({ done: z.literal(true), seq: z.number() }), z.object({ done: z.literal(false), reason: z.string(), text: z.string() })]);
+const eventSchema = z.object({
+  seq: z.number(),
+  v: z.number(),
+  wall: z.number(),
+  mono: z.number(),
+  active: z.number(),
+  type: z.string(),
+  data: z.unknown(),
+});
+const attachSchema = z.object({
+  seq: z.number(),
+  version: z.string(),
+  state: z.looseObject({ seq: z.number() }).nullable(),
+  missed: z.array(eventSchema),
+});
+const intentSchema = z.union([
+  z.object({ done: z.literal(true), seq: z.number() }),
+  z.object({ done: z.literal(false), reason: z.string(), text: z.string() }),
+]);
 
 /** What a connection reports: each event once, in order, with the states around it. */
 export type OnEvent = (before: RunState | null, event: LedgerEvent, after: RunState | null) => void;
@@ -33,7 +61,7 @@ export class ControllerError extends Error {
 }
 
 /** Longest wait for an answer of the controller, ms: it never does anything long before it answers. */
-const answerMs = 20_000;
+const answerMs = 10_000;
 
 const openSocket = (path: string): Promise<Socket | null> =>
   new Promise((resolve) => {
@@ -46,10 +74,19 @@ const openSocket = (path: string): Promise<Socket | null> =>
 function within<Value>(answer: Promise<Value>, what: string): Promise<Value> {
   let timer: NodeJS.Timeout;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ControllerError(`the controller did not answer ${what} within ${answerMs / 1000} s; is it stopped?`)), answerMs);
+    timer = setTimeout(
+      () =>
+        reject(
+          new ControllerError(`the controller did not answer ${what} within ${answerMs / 1000} s; is it stopped?`),
+        ),
+      answerMs,
+    );
   });
   const told = answer.catch((cause: unknown) => {
-    throw new ControllerError(`the controller refused ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new ControllerError(
+      `the controller refused ${what}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   });
   return Promise.race([told, late]).finally(() => clearTimeout(timer));
 }
@@ -58,7 +95,10 @@ function within<Value>(answer: Promise<Value>, what: string): Promise<Value> {
  * Attaches to the controller that `endpoint.json` names; null when nobody listens there. `base` is a state from before: only later
  * events are asked for, and reported; without it the run's whole history is (`history`), or none of it.
  */
-export async function attach(runFolder: string, given: { readonly onEvent?: OnEvent; readonly base?: RunState | null; readonly history?: boolean } = {}): Promise<RunConnection | null> {
+export async function attach(
+  runFolder: string,
+  given: { readonly onEvent?: OnEvent; readonly base?: RunState | null; readonly history?: boolean } = {},
+): Promise<RunConnection | null> {
   const endpoint = readJson(runFiles(runFolder).endpoint);
   const known = endpoint.ok ? endpointSchema.safeParse(endpoint.value) : undefined;
   if (!known?.success) return null;
@@ -73,7 +113,16 @@ export async function attach(runFolder: string, given: { readonly onEvent?: OnEv
   connection.listen();
   try {
     const after = given.base?.seq ?? (given.history ? 0 : undefined);
-    const reply = await within(Promise.race([connection.sendRequest(clientRequests.attach, { protocol: protocolVersion, ...(after === undefined ? {} : { after }) }), gone(closed)]), 'attach');
+    const reply = await within(
+      Promise.race([
+        connection.sendRequest(clientRequests.attach, {
+          protocol: protocolVersion,
+          ...(after === undefined ? {} : { after }),
+        }),
+        gone(closed),
+      ]),
+      'attach',
+    );
     if (reply === null) return null;
     folded.begin(attachSchema.parse(reply) as unknown as AttachReply);
   } catch (error) {
@@ -96,8 +145,16 @@ export async function attach(runFolder: string, given: { readonly onEvent?: OnEv
 const gone = (closed: Promise<void>): Promise<null> => closed.then(() => null);
 
 async function sendIntent(connection: MessageConnection, closed: Promise<void>, intent: Intent): Promise<IntentReply> {
-  const reply = await within(Promise.race([connection.sendRequest(clientRequests.intend, intent), gone(closed)]), intent.kind);
-  if (reply === null) return { done: false, reason: 'connection_lost', text: 'the controller went away before it answered; look with hma status, then ask again' };
+  const reply = await within(
+    Promise.race([connection.sendRequest(clientRequests.intend, intent), gone(closed)]),
+    intent.kind,
+  );
+  if (reply === null)
+    return {
+      done: false,
+      reason: 'connection_lost',
+      text: 'the controller went away before it answered; look with hma status, then ask again',
+    };
   return intentSchema.parse(reply);
 }
 

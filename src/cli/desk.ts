@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { processClock, type Clock } from '../base/clock.ts';
 import { exitCodes } from './exitCodes.ts';
 import type { Failure } from './failure.ts';
-import type { Paper } from './render/events.ts';
+import type { Paper } from './render/scene.ts';
 import { styleFor } from './render/style.ts';
 
 /** Everything a person's command is given: where it runs, what it writes to, who asks. */
@@ -17,7 +17,14 @@ export interface Desk {
 }
 
 /** The desk of this process. */
-export const processDesk = (): Desk => ({ cwd: process.cwd(), env: process.env, clock: processClock(), stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
+export const processDesk = (): Desk => ({
+  cwd: process.cwd(),
+  env: process.env,
+  clock: processClock(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+});
 
 /** Whether a person sits there: both ends are a terminal. */
 export const isForPeople = (desk: Desk): boolean => desk.stdin.isTTY && desk.stdout.isTTY;
@@ -38,7 +45,8 @@ export function say(desk: Desk, text: string | Uint8Array): Promise<void> {
 }
 
 /** Writes lines. */
-export const sayLines = (desk: Desk, lines: readonly string[]): Promise<void> => (lines.length === 0 ? Promise.resolve() : say(desk, `${lines.join('\n')}\n`));
+export const sayLines = (desk: Desk, lines: readonly string[]): Promise<void> =>
+  lines.length === 0 ? Promise.resolve() : say(desk, `${lines.join('\n')}\n`);
 
 /** Writes a value as JSON, indented for people's eyes. */
 export const sayJson = (desk: Desk, value: unknown): Promise<void> => say(desk, `${JSON.stringify(value, null, 2)}\n`);

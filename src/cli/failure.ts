@@ -10,4 +10,8 @@ export interface Failure {
 }
 
 /** A failure as a value of its own kind, to be told apart from what a command looks for. */
-export const failure = (exit: ExitName, code: string, words: { readonly what: string; readonly fix: string }): Failure => ({ exit, code, ...words });
+export const failure = (
+  exit: ExitName,
+  code: string,
+  words: { readonly what: string; readonly fix: string },
+): Failure => ({ exit, code, ...words });

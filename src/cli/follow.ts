@@ -64,7 +64,9 @@ export function follow(place: RunPlace, follower: Follower): Following {
     if (after?.phase === 'finished') finished.resolve();
   };
   const finished = Promise.withResolvers<void>();
-  const left = new Promise<void>((resolve) => follower.signal.addEventListener('abort', () => resolve(), { once: true }));
+  const left = new Promise<void>((resolve) =>
+    follower.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
 
   const once = async (): Promise<boolean> => {
     const opened = await attach(place.folder, { onEvent, base: state, history: true }).catch(() => null);
@@ -96,7 +98,8 @@ export function follow(place: RunPlace, follower: Follower): Following {
       const why = was ? undefined : keeperEnd(place);
       if (why !== undefined) return { how: 'lost', state, why };
       follower.onPresence?.(false);
-      if (performance.now() - awaySince > (follower.patienceMs ?? 90_000)) return { how: 'lost', state, why: 'none came back' };
+      if (performance.now() - awaySince > (follower.patienceMs ?? 90_000))
+        return { how: 'lost', state, why: 'none came back' };
       await Promise.race([wait(pause, undefined, { ref: true }), left]);
       pause = Math.min(longestWaitMs, pause * 2);
     }

@@ -39,13 +39,22 @@ function sayShape(shape: Shape): string {
 }
 
 /** The objects inside a shape whose fields are listed below it. */
-const innerOf = (shape: Shape): Shape | undefined => (shape.properties ? shape : shape.items ? innerOf(shape.items) : shape.anyOf?.map(innerOf).find((one) => one !== undefined));
+const innerOf = (shape: Shape): Shape | undefined =>
+  shape.properties
+    ? shape
+    : shape.items
+      ? innerOf(shape.items)
+      : shape.anyOf?.map(innerOf).find((one) => one !== undefined);
 
 function fields(shape: Shape, indent = ''): string[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, field]) => {
-    const described = field.description ?? field.anyOf?.map((one) => one.description).find((text) => text !== undefined);
+    const described =
+      field.description ?? field.anyOf?.map((one) => one.description).find((text) => text !== undefined);
     const inner = innerOf(field);
-    return [`${indent}- \`${name}\`: ${sayShape(field)}${described === undefined ? '' : ` (${described})`}`, ...(inner ? fields(inner, `${indent}  `) : [])];
+    return [
+      `${indent}- \`${name}\`: ${sayShape(field)}${described === undefined ? '' : ` (${described})`}`,
+      ...(inner ? fields(inner, `${indent}  `) : []),
+    ];
   });
 }
 

@@ -52,22 +52,36 @@ export async function showLive(desk: Desk, place: RunPlace, options: LiveOptions
 }
 
 async function stopRun(desk: Desk, following: Following): Promise<void> {
-  const reply = await following.connection?.intend({ kind: 'stop', by: personOf(desk) }).catch((error: unknown) => ({ done: false as const, text: String(error) }));
-  if (!reply?.done) remark(desk, `hma: the run could not be stopped: ${reply?.text ?? 'its controller is away; ask again with hma stop'}`);
+  const reply = await following.connection
+    ?.intend({ kind: 'stop', by: personOf(desk) })
+    .catch((error: unknown) => ({ done: false as const, text: String(error) }));
+  if (!reply?.done)
+    remark(
+      desk,
+      `hma: the run could not be stopped: ${reply?.text ?? 'its controller is away; ask again with hma stop'}`,
+    );
 }
 
-async function conclude(desk: Desk, place: RunPlace, { end, json }: { readonly end: FollowEnd; readonly json: boolean }): Promise<number> {
+async function conclude(
+  desk: Desk,
+  place: RunPlace,
+  { end, json }: { readonly end: FollowEnd; readonly json: boolean },
+): Promise<number> {
   const paper = paperOf(desk);
   switch (end.how) {
     case 'finished': {
-      if (!json) desk.stdout.write(`${summaryPage(end.state, { runFolder: place.folder, live: false }, paper).join('\n')}\n`);
+      if (!json)
+        desk.stdout.write(`${summaryPage(end.state, { runFolder: place.folder, live: false }, paper).join('\n')}\n`);
       return finalCandidate({ ...end.state.terms, ...end.state }) ? exitCodes.ok : exitCodes.noCandidate;
     }
     case 'left':
       if (!json) remark(desk, `The run goes on without this window: hma watch · hma status · hma stop`);
       return exitCodes.detached;
     case 'lost':
-      remark(desk, `hma: no controller looks after run ${place.run} any more (${end.why})\n     Nothing is lost: go on with hma resume. The reason is in ${place.folder}/controller.log`);
+      remark(
+        desk,
+        `hma: no controller looks after run ${place.run} any more (${end.why})\n     Nothing is lost: go on with hma resume. The reason is in ${place.folder}/controller.log`,
+      );
       return exitCodes.notRunning;
   }
 }
@@ -83,7 +97,13 @@ interface View {
 /** One JSON object per event, as it is in the ledger. */
 function jsonView(desk: Desk): View {
   const nothing = (): void => undefined;
-  return { event: (_, event) => void desk.stdout.write(`${JSON.stringify(event)}\n`), presence: nothing, question: nothing, refresh: nothing, close: nothing };
+  return {
+    event: (_, event) => void desk.stdout.write(`${JSON.stringify(event)}\n`),
+    presence: nothing,
+    question: nothing,
+    refresh: nothing,
+    close: nothing,
+  };
 }
 
 /** The calm log with its status line. */
@@ -97,7 +117,9 @@ function logView(desk: Desk, options: LiveOptions): View {
   const bottom = (): string => {
     if (asking !== null) return asking;
     if (away) return 'the controller is away; waiting for it to come back';
-    return state && state.phase !== 'finished' ? statusLine(state, givenOf(desk, { state, live: true, lastActive: state.clock.active }), paperOf(desk)) : '';
+    return state && state.phase !== 'finished'
+      ? statusLine(state, givenOf(desk, { state, live: true, lastActive: state.clock.active }), paperOf(desk))
+      : '';
   };
   const flush = (): void => {
     if (past) screen.print(past.slice(-(options.tail ?? past.length)));
@@ -109,8 +131,7 @@ function logView(desk: Desk, options: LiveOptions): View {
       if (!after) return;
       const lines = eventLines({ before, event, after }, paperOf(desk));
       if (past) past.push(...lines);
-      else screen.print(lines);
-      screen.setBottom(bottom());
+      else screen.print(lines, bottom());
     },
     presence(present) {
       flush();

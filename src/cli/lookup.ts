@@ -1,11 +1,15 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 
+import { parse } from 'yaml';
 import * as z from 'zod';
 
 import { readJson } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { runFiles, stateHome, workspaceId } from '../controller/home.ts';
+import { readOwner } from '../controller/lease.ts';
+import { absolutePath } from '../task/paths.ts';
 import { failure, type Failure } from './failure.ts';
 
 /** A run on disk. */
@@ -18,7 +22,7 @@ export interface RunPlace {
 }
 
 const runSchema = z.object({ run: z.string(), workspace: z.string() });
-const ownerHint = z.object({ stateDir: z.string() });
+const contractHint = z.object({ state: z.string() });
 
 /** The nearest folder upwards that has `hma.yaml` or `.hma`, as its real path; undefined where there is none. */
 export function findWorkspace(from: string): string | undefined {
@@ -29,17 +33,38 @@ export function findWorkspace(from: string): string | undefined {
 }
 
 /**
- * State folders in which a workspace's runs may lie: `HMA_HOME` alone where it is set; else the platform's, the one that the
- * contract names, and the one that the last owner wrote into the lease (a hint only: it leads to folders to look into).
+ * State folders in which a workspace's runs may lie: `HMA_HOME` alone where it is set; else the platform's, and what the workspace
+ * itself names: `state` in hma.yaml, the lease. Agents can write those, so they are followed only to a private folder of this user
+ * outside of the workspace, which a session can't have made.
  */
-export function stateHomes(env: NodeJS.ProcessEnv, given: { readonly workspace?: string | undefined; readonly fromContract?: string | null } = {}): string[] {
-  const homes = [stateHome(env), stateHome(env, given.fromContract ?? null)];
-  if (given.workspace !== undefined && !env['HMA_HOME']) {
-    const owner = readJson(join(given.workspace, '.hma', 'owner.json'), { followLinks: false });
-    const hint = owner.ok ? ownerHint.safeParse(owner.value) : undefined;
-    if (hint?.success) homes.push(hint.data.stateDir);
-  }
+export function stateHomes(env: NodeJS.ProcessEnv, workspace?: string): string[] {
+  const homes = [stateHome(env)];
+  if (workspace !== undefined && !env['HMA_HOME'])
+    homes.push(...namedByWorkspace(workspace).filter((home) => isPrivate(home, workspace)));
   return [...new Set(homes)];
+}
+
+function namedByWorkspace(workspace: string): string[] {
+  const owner = readOwner(workspace);
+  const leased = owner ? [resolve(owner.stateDir, '../../../..')] : [];
+  try {
+    const contract = contractHint.safeParse(parse(readFileSync(join(workspace, 'hma.yaml'), 'utf8')));
+    return contract.success ? [absolutePath(contract.data.state, { workspace, home: homedir() }), ...leased] : leased;
+  } catch {
+    return leased; // no contract, or none that can be read: its errors are told by hma run
+  }
+}
+
+function isPrivate(folder: string, workspace: string): boolean {
+  try {
+    const real = realpathSync(folder);
+    const { uid, mode } = statSync(real);
+    return (
+      uid === process.getuid?.() && (mode & 0o077) === 0 && real !== workspace && !real.startsWith(`${workspace}/`)
+    );
+  } catch {
+    return false;
+  }
 }
 
 const namesIn = (folder: string): string[] => {
@@ -73,22 +98,40 @@ export function allRuns(homes: readonly string[]): RunPlace[] {
   return homes
     .flatMap((home) => {
       const workspaces = join(home, 'workspaces');
-      return namesIn(workspaces).flatMap((workspace) => namesIn(join(workspaces, workspace, 'runs')).map((name) => placeOf(home, join(workspaces, workspace, 'runs', name))));
+      return namesIn(workspaces).flatMap((workspace) =>
+        namesIn(join(workspaces, workspace, 'runs')).map((name) =>
+          placeOf(home, join(workspaces, workspace, 'runs', name)),
+        ),
+      );
     })
     .toSorted(newestFirst);
 }
 
 /** The run that a command is about: the one named (its id or the only one that begins so), else the workspace's latest. */
-export function findRun(given: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly run?: string | undefined }): Result<RunPlace, Failure> {
+export function findRun(given: {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly run?: string | undefined;
+}): Result<RunPlace, Failure> {
   const workspace = findWorkspace(given.cwd);
-  const homes = stateHomes(given.env, { workspace });
+  const homes = stateHomes(given.env, workspace);
   if (given.run !== undefined) return namedRun(given.run, homes);
   if (workspace === undefined) {
-    return refused(failure('notFound', 'no_workspace', { what: `no workspace at ${given.cwd}: neither here nor in any folder above is an hma.yaml or .hma`, fix: 'Go to the workspace, or name a run: --run ID (hma list --all shows all).' }));
+    return refused(
+      failure('notFound', 'no_workspace', {
+        what: `no workspace at ${given.cwd}: neither here nor in any folder above is an hma.yaml or .hma`,
+        fix: 'Go to the workspace, or name a run: --run ID (hma list --all shows all).',
+      }),
+    );
   }
   const latest = runsOf(workspace, homes)[0];
   if (latest) return ok(latest);
-  return refused(failure('notFound', 'no_run', { what: `${workspace} has no runs in ${homes.join(' or ')}`, fix: 'Start one with hma run.' }));
+  return refused(
+    failure('notFound', 'no_run', {
+      what: `${workspace} has no runs in ${homes.join(' or ')}`,
+      fix: 'Start one with hma run. If its state lies elsewhere, set HMA_HOME.',
+    }),
+  );
 }
 
 function namedRun(name: string, homes: readonly string[]): Result<RunPlace, Failure> {
@@ -96,6 +139,20 @@ function namedRun(name: string, homes: readonly string[]): Result<RunPlace, Fail
   const exact = found.find(({ run }) => run === name);
   const [only, another] = found;
   if (exact ?? (only && !another)) return ok((exact ?? only) as RunPlace);
-  if (another) return refused(failure('notFound', 'ambiguous_run', { what: `several runs begin with ${JSON.stringify(name)}: ${found.slice(0, 5).map(({ run }) => run).join(', ')}`, fix: 'Write more of the id.' }));
-  return refused(failure('notFound', 'no_run', { what: `no run ${JSON.stringify(name)} in ${homes.join(' or ')}`, fix: 'See hma list --all.' }));
+  if (another)
+    return refused(
+      failure('notFound', 'ambiguous_run', {
+        what: `several runs begin with ${JSON.stringify(name)}: ${found
+          .slice(0, 5)
+          .map(({ run }) => run)
+          .join(', ')}`,
+        fix: 'Write more of the id.',
+      }),
+    );
+  return refused(
+    failure('notFound', 'no_run', {
+      what: `no run ${JSON.stringify(name)} in ${homes.join(' or ')}`,
+      fix: 'See hma list --all.',
+    }),
+  );
 }

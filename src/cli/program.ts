@@ -53,16 +53,32 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
     return exit;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    if (error instanceof ControllerError) return fail(desk, failure('failed', 'controller_error', { what: error.message, fix: 'Look with hma status; controller.log in the run folder may say more.' }), wantsJson);
+    if (error instanceof ControllerError)
+      return fail(
+        desk,
+        failure('failed', 'controller_error', {
+          what: error.message,
+          fix: 'Look with hma status; controller.log in the run folder may say more.',
+        }),
+        wantsJson,
+      );
     if (desk.env['HMA_DEBUG']) remark(desk, String(error instanceof Error ? error.stack : error));
     const what = error instanceof Error ? error.message : String(error);
-    return fail(desk, failure('bug', 'bug', { what: `this should not have happened: ${what}`, fix: 'Set HMA_DEBUG=1 and try again to see where; runs are not affected by a command that fails.' }), wantsJson);
+    return fail(
+      desk,
+      failure('bug', 'bug', {
+        what: `this should not have happened: ${what}`,
+        fix: 'Set HMA_DEBUG=1 and try again to see where; runs are not affected by a command that fails.',
+      }),
+      wantsJson,
+    );
   }
 }
 
 type Act = (work: () => Promise<number>) => () => Promise<void>;
 
-const withRun = (command: Command): Command => command.option('--run <id>', 'another run than the latest of this folder').option('--json', 'print JSON');
+const withRun = (command: Command): Command =>
+  command.option('--run <id>', 'another run than the latest of this folder').option('--json', 'print JSON');
 
 function describe(desk: Desk, act: Act): Command {
   const program = new Command('hma')
@@ -71,50 +87,124 @@ function describe(desk: Desk, act: Act): Command {
     .helpCommand(true)
     .showSuggestionAfterError()
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void desk.stdout.write(text), writeErr: (text) => void desk.stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => void desk.stdout.write(text),
+      writeErr: (text) => void desk.stderr.write(text),
+    })
     .addHelpText('after', epilogue);
   describeRuns(program, desk, act);
   describeWishes(program, desk, act);
   describeLooking(program, desk, act);
   for (const name of sessionOnly) {
-    const sessionCommand = program.command(name, { hidden: true }).allowUnknownOption().allowExcessArguments().helpOption(false);
-    sessionCommand.action(act(() => fail(desk, failure('usage', 'not_in_a_session', { what: `hma ${name} works inside an agent's session only (HMA_TOKEN is not set)`, fix: 'Outside of one: hma status, hma candidates, hma select. See hma --help.' }), false)));
+    const sessionCommand = program
+      .command(name, { hidden: true })
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .helpOption(false);
+    sessionCommand.action(
+      act(() =>
+        fail(
+          desk,
+          failure('usage', 'not_in_a_session', {
+            what: `hma ${name} works inside an agent's session only (HMA_TOKEN is not set)`,
+            fix: 'Outside of one: hma status, hma candidates, hma select. See hma --help.',
+          }),
+          false,
+        ),
+      ),
+    );
   }
   return program;
 }
 
-const examples = (command: Command, ...lines: readonly string[]): Command => command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+const examples = (command: Command, ...lines: readonly string[]): Command =>
+  command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 
 function describeRuns(program: Command, desk: Desk, act: Act): void {
-  const start = program.command('run').description('check hma.yaml, start a run and watch it').option('--detach', 'do not watch: the run goes on in the background').option('--file <path>', 'another contract than hma.yaml').option('--json', 'print events as JSON lines; with --detach the run');
-  examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action((options: { detach?: boolean; file?: string; json?: boolean }) => act(() => run(desk, options))());
-  const look = withRun(program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on')).option('--tail <lines>', 'lines of the past to show at first', wholeNumber);
-  examples(look, 'hma watch --tail 1000').action((options: RunOptions & { tail?: number }) => act(() => watch(desk, options))());
-  const again = withRun(program.command('resume').argument('[run]', "the run's id or its beginning").description('end a pause; start the controller again after a crash or a reboot'))
+  const start = program
+    .command('run')
+    .description('check hma.yaml, start a run and watch it')
+    .option('--detach', 'do not watch: the run goes on in the background')
+    .option('--file <path>', 'another contract than hma.yaml')
+    .option('--json', 'print events as JSON lines; with --detach the run');
+  examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action(
+    (options: { detach?: boolean; file?: string; json?: boolean }) => act(() => run(desk, options))(),
+  );
+  const look = withRun(
+    program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
+  ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber);
+  examples(look, 'hma watch --tail 1000').action((options: RunOptions & { tail?: number }) =>
+    act(() => watch(desk, options))(),
+  );
+  const again = withRun(
+    program
+      .command('resume')
+      .argument('[run]', "the run's id or its beginning")
+      .description('end a pause; start the controller again after a crash or a reboot'),
+  )
     .option('--all', 'every run that is not over and has no controller; pauses stay')
-    .option('--take-over', 'take the workspace from an owner that cannot be seen from here: only when you know that it is gone');
-  examples(again, 'hma resume', 'hma resume 20261130-1811', 'hma resume --all').action((named: string | undefined, options: RunOptions & { all?: boolean; takeOver?: boolean }) => act(() => resume(desk, named, options))());
+    .option(
+      '--take-over',
+      'take the workspace from an owner that cannot be seen from here: only when you know that it is gone',
+    );
+  examples(again, 'hma resume', 'hma resume 20261130-1811', 'hma resume --all').action(
+    (named: string | undefined, options: RunOptions & { all?: boolean; takeOver?: boolean }) =>
+      act(() => resume(desk, named, options))(),
+  );
 }
 
 function describeWishes(program: Command, desk: Desk, act: Act): void {
-  withRun(program.command('pause').description('stop the clock and freeze the session')).option('--after', 'only when the present session is over').action((options: RunOptions & { after?: boolean }) => act(() => pause(desk, options))());
-  withRun(program.command('handoff').description('end the present session now; the other agent is next')).action((options: RunOptions) => act(() => handoff(desk, options))());
-  withRun(program.command('review').description('end exploration and begin the final review now')).action((options: RunOptions) => act(() => review(desk, options))());
-  withRun(program.command('stop').description('end the run now, without a review; candidates are kept')).option('--yes', 'do not ask').action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());
+  withRun(program.command('pause').description('stop the clock and freeze the session'))
+    .option('--after', 'only when the present session is over')
+    .action((options: RunOptions & { after?: boolean }) => act(() => pause(desk, options))());
+  withRun(program.command('handoff').description('end the present session now; the other agent is next')).action(
+    (options: RunOptions) => act(() => handoff(desk, options))(),
+  );
+  withRun(program.command('review').description('end exploration and begin the final review now')).action(
+    (options: RunOptions) => act(() => review(desk, options))(),
+  );
+  withRun(program.command('stop').description('end the run now, without a review; candidates are kept'))
+    .option('--yes', 'do not ask')
+    .action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());
   const change = withRun(program.command('budget').description('change what is left'))
     .option('--total <duration>', 'active runtime of the whole run')
     .option('--add <duration>', 'add to the total')
     .option('--review <duration>', 'reserved for the final review')
     .option('--experiments <number>', 'accepted experiments in the whole run, or none for no limit')
     .option('--until <time>', 'a date and time at which everything must be over, or none');
-  examples(change, 'hma budget --add 1h', 'hma budget --total 8h --review 20m', 'hma budget --experiments none --until 2026-12-01T18:00').action((options: BudgetOptions) => act(() => budget(desk, options))());
-  const choose = withRun(program.command('select').argument('[id]', 'the candidate').description('make a candidate the final one, at any time; or clear that')).option('--reason <text>', 'why; it stays on record').option('--clear', "let the run's own selection count again");
-  examples(choose, 'hma select e7 --reason "simplest of the best"', 'hma select --clear --reason "the review was right"').action((id: string | undefined, options: RunOptions & { reason?: string; clear?: boolean }) => act(() => select(desk, id, options))());
+  examples(
+    change,
+    'hma budget --add 1h',
+    'hma budget --total 8h --review 20m',
+    'hma budget --experiments none --until 2026-12-01T18:00',
+  ).action((options: BudgetOptions) => act(() => budget(desk, options))());
+  const choose = withRun(
+    program
+      .command('select')
+      .argument('[id]', 'the candidate')
+      .description('make a candidate the final one, at any time; or clear that'),
+  )
+    .option('--reason <text>', 'why; it stays on record')
+    .option('--clear', "let the run's own selection count again");
+  examples(
+    choose,
+    'hma select e7 --reason "simplest of the best"',
+    'hma select --clear --reason "the review was right"',
+  ).action((id: string | undefined, options: RunOptions & { reason?: string; clear?: boolean }) =>
+    act(() => select(desk, id, options))(),
+  );
 }
 
 function describeLooking(program: Command, desk: Desk, act: Act): void {
-  withRun(program.command('status').description('where the run stands: phase, clock, budgets, handoffs, shares of time')).action((options: RunOptions) => act(() => status(desk, options))());
-  program.command('list').description("this workspace's runs, newest first").option('--all', 'of all workspaces').option('--json', 'print JSON').action((options: { all?: boolean; json?: boolean }) => act(() => list(desk, options))());
+  withRun(
+    program.command('status').description('where the run stands: phase, clock, budgets, handoffs, shares of time'),
+  ).action((options: RunOptions) => act(() => status(desk, options))());
+  program
+    .command('list')
+    .description("this workspace's runs, newest first")
+    .option('--all', 'of all workspaces')
+    .option('--json', 'print JSON')
+    .action((options: { all?: boolean; json?: boolean }) => act(() => list(desk, options))());
   withRun(program.command('candidates').description('all candidates'))
     .addOption(new Option('--sort <order>', 'how to order them').choices([...candidateOrders]))
     .action((options: RunOptions & { sort?: CandidateOrder }) => act(() => candidates(desk, options))());
@@ -123,5 +213,11 @@ function describeLooking(program: Command, desk: Desk, act: Act): void {
     .option('--events', 'the ledger as JSON lines')
     .option('--follow', 'go on until the run, or the session, is over')
     .option('--raw', "the output's bytes as they are, terminal sequences included");
-  examples(read, 'hma log', 'hma log --session 3 --follow', 'hma log --session review --raw > review.log', 'hma log --events --follow').action((options: LogOptions) => act(() => log(desk, options))());
+  examples(
+    read,
+    'hma log',
+    'hma log --session 3 --follow',
+    'hma log --session review --raw > review.log',
+    'hma log --events --follow',
+  ).action((options: LogOptions) => act(() => log(desk, options))());
 }

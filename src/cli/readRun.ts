@@ -6,7 +6,7 @@ import { activeAt } from '../run/activeClock.ts';
 import { replayRun } from '../run/evolve.ts';
 import type { RunState } from '../run/model.ts';
 import type { Given } from '../base/fact.ts';
-import { attach } from './connection.ts';
+import { attach, ControllerError } from './connection.ts';
 import type { Desk } from './desk.ts';
 import { failure, type Failure } from './failure.ts';
 import type { RunPlace } from './lookup.ts';
@@ -24,17 +24,32 @@ export interface RunView {
 }
 
 /** Reads a run's ledger without its controller. */
-export function readOffline(place: RunPlace): Result<{ readonly state: RunState; readonly events: readonly LedgerEvent[]; readonly problems: readonly LedgerProblem[] }, Failure> {
+export function readOffline(
+  place: RunPlace,
+): Result<
+  { readonly state: RunState; readonly events: readonly LedgerEvent[]; readonly problems: readonly LedgerProblem[] },
+  Failure
+> {
   const { events, problems } = readLedger(place.folder);
   const state = replayRun(events);
   if (state) return ok({ state, events, problems: problems.filter((problem) => problem.fatal) });
-  const why = problems.map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`).join('; ') || 'it holds no events';
-  return refused(failure('failed', 'no_ledger', { what: `the ledger in ${place.folder} can't be read: ${oneLine(why, 400)}`, fix: 'A run that has just been started has none for a moment. Else see controller.log in that folder.' }));
+  const why =
+    problems.map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`).join('; ') || 'it holds no events';
+  return refused(
+    failure('failed', 'no_ledger', {
+      what: `the ledger in ${place.folder} can't be read: ${oneLine(why, 400)}`,
+      fix: 'A run that has just been started has none for a moment. Else see controller.log in that folder.',
+    }),
+  );
 }
 
 /** A run's state, from its controller where one answers, else from its ledger. */
 export async function viewRun(place: RunPlace): Promise<Result<RunView, Failure>> {
-  const connection = await attach(place.folder);
+  // one that is stopped, or of another version, doesn't keep anybody from looking
+  const connection = await attach(place.folder).catch((error: unknown) => {
+    if (error instanceof ControllerError) return null;
+    throw error;
+  });
   if (connection?.state) {
     const { state } = connection;
     connection.close();
@@ -42,11 +57,22 @@ export async function viewRun(place: RunPlace): Promise<Result<RunView, Failure>
   }
   connection?.close();
   const read = readOffline(place);
-  return read.ok ? ok({ place, state: read.value.state, live: false, lastActive: read.value.events.at(-1)?.active ?? 0, problems: read.value.problems }) : read;
+  return read.ok
+    ? ok({
+        place,
+        state: read.value.state,
+        live: false,
+        lastActive: read.value.events.at(-1)?.active ?? 0,
+        problems: read.value.problems,
+      })
+    : read;
 }
 
 /** Time as a run's decisions know it; a run without a controller stands where its ledger ends. */
-export function givenOf(desk: Desk, { state, live, lastActive }: Pick<RunView, 'state' | 'live' | 'lastActive'>): Given {
+export function givenOf(
+  desk: Desk,
+  { state, live, lastActive }: Pick<RunView, 'state' | 'live' | 'lastActive'>,
+): Given {
   const now = desk.clock.now();
   return { ...now, active: live ? activeAt(state.clock, now) : lastActive };
 }

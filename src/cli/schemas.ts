@@ -18,11 +18,23 @@ export const errorOutput = z.object({ error: z.object({ code: z.string(), what: 
 export const startedOutput = z.object({ run: z.string(), runFolder: z.string(), workspace: z.string() });
 
 /** Commands that tell a run something: pause, handoff, review, stop, budget, select. */
-export const intentOutput = z.object({ run: z.string(), done: z.literal(true), seq: z.number().describe('number of the event that carries it out, or did already') });
+export const intentOutput = z.object({
+  run: z.string(),
+  done: z.literal(true),
+  seq: z.number().describe('number of the event that carries it out, or did already'),
+});
 
 /** `hma resume --json`; with `--all` one entry per run that was not over. */
 export const resumedOutput = z.object({
-  runs: z.array(z.object({ run: z.string(), runFolder: z.string(), running: z.boolean(), goesOn: z.boolean().describe('false while the run is paused'), problem: z.string().nullable() })),
+  runs: z.array(
+    z.object({
+      run: z.string(),
+      runFolder: z.string(),
+      running: z.boolean(),
+      goesOn: z.boolean().describe('false while the run is paused'),
+      problem: z.string().nullable(),
+    }),
+  ),
 });
 
 /** One entry of `hma list --json`. */
@@ -42,7 +54,10 @@ export const runEntry = z.object({
 });
 
 /** `hma list --json`. */
-export const listOutput = z.object({ runs: z.array(runEntry), unreadable: z.array(z.object({ runFolder: z.string(), why: z.string() })) });
+export const listOutput = z.object({
+  runs: z.array(runEntry),
+  unreadable: z.array(z.object({ runFolder: z.string(), why: z.string() })),
+});
 
 /** One candidate. */
 export const candidateEntry = z.object({
@@ -53,7 +68,12 @@ export const candidateEntry = z.object({
   option: z.number(),
   score,
   reported: score.nullable().describe("what the agent's own validation gave"),
-  grade: z.union([z.object({ kind: z.literal('graded'), grade: score }), z.object({ kind: z.literal('ungraded'), reason: z.string() })]).nullable(),
+  grade: z
+    .union([
+      z.object({ kind: z.literal('graded'), grade: score }),
+      z.object({ kind: z.literal('ungraded'), reason: z.string() }),
+    ])
+    .nullable(),
   note: z.string().nullable(),
   flags: z.array(z.string()),
   acceptedAt: ms.describe('active runtime at its acceptance, ms'),
@@ -66,7 +86,11 @@ export const candidateEntry = z.object({
 });
 
 /** `hma candidates --json`. */
-export const candidatesOutput = z.object({ run: z.string(), metric: z.object({ name: z.string(), direction: z.enum(['maximize', 'minimize']) }), candidates: z.array(candidateEntry) });
+export const candidatesOutput = z.object({
+  run: z.string(),
+  metric: z.object({ name: z.string(), direction: z.enum(['maximize', 'minimize']) }),
+  candidates: z.array(candidateEntry),
+});
 
 const optionEntry = z.object({
   number: z.number(),
@@ -115,11 +139,22 @@ export const statusOutput = z.object({
   agents: z.object({ A: z.string(), B: z.string() }),
   experiments: z.object({ accepted: z.number(), rejected: z.number(), pending: z.array(z.string()) }),
   options: z.array(optionEntry),
-  review: z.object({ reviewer: slot, state: z.string(), outcome: z.string().nullable(), nomination: z.string().nullable() }).nullable(),
+  review: z
+    .object({ reviewer: slot, state: z.string(), outcome: z.string().nullable(), nomination: z.string().nullable() })
+    .nullable(),
   standing: z.string().nullable(),
   record: z.string().nullable(),
-  final: z.object({ candidate: z.string(), by: z.enum(['person', 'reviewer', 'fallback']), reason: z.string() }).nullable(),
-  handoffs: z.object({ count: z.number(), p50: ms.nullable(), p95: ms.nullable(), firstOutputP50: ms.nullable(), firstOutputP95: ms.nullable(), rows: z.array(handoffEntry) }),
+  final: z
+    .object({ candidate: z.string(), by: z.enum(['person', 'reviewer', 'fallback']), reason: z.string() })
+    .nullable(),
+  handoffs: z.object({
+    count: z.number(),
+    p50: ms.nullable(),
+    p95: ms.nullable(),
+    firstOutputP50: ms.nullable(),
+    firstOutputP95: ms.nullable(),
+    rows: z.array(handoffEntry),
+  }),
   time: z.object({
     budget: ms,
     sessions: z.object({ A: ms, B: ms }),
@@ -130,8 +165,18 @@ export const statusOutput = z.object({
     ahead: ms,
     paused: ms.describe('wall time beside the budget'),
   }),
-  notices: z.array(z.object({ seq: z.number(), wall, level: z.enum(['info', 'warning', 'person']), code: z.string(), text: z.string() })),
-  problems: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string(), detail: z.string() })).describe('of the ledger, where it was read'),
+  notices: z.array(
+    z.object({
+      seq: z.number(),
+      wall,
+      level: z.enum(['info', 'warning', 'person']),
+      code: z.string(),
+      text: z.string(),
+    }),
+  ),
+  problems: z
+    .array(z.object({ file: z.string(), line: z.number(), reason: z.string(), detail: z.string() }))
+    .describe('of the ledger, where it was read'),
 });
 
 /** One line of `hma run --json`, `hma watch --json`, `hma log --events --json`: an event as it is in the ledger. */
@@ -149,12 +194,23 @@ export const eventLine = z.object({
 export const sessionLogOutput = z.object({
   run: z.string(),
   session: z.union([z.number(), z.literal('review')]),
-  attempts: z.array(z.object({ attempt: z.number(), folder: z.string(), outputBytes: z.number(), prompt: z.string().describe('path of the prompt') })),
+  attempts: z.array(
+    z.object({
+      attempt: z.number(),
+      folder: z.string(),
+      outputBytes: z.number(),
+      prompt: z.string().describe('path of the prompt'),
+    }),
+  ),
 });
 
 /** Every output by the command that prints it, for the documentation. */
 export const outputs: readonly { readonly command: string; readonly lines?: true; readonly schema: z.ZodType }[] = [
-  { command: 'hma run --json · hma watch --json · hma log --json · hma log --events --json', lines: true, schema: eventLine },
+  {
+    command: 'hma run --json · hma watch --json · hma log --json · hma log --events --json',
+    lines: true,
+    schema: eventLine,
+  },
   { command: 'hma run --detach --json', schema: startedOutput },
   { command: 'hma status --json', schema: statusOutput },
   { command: 'hma list --json', schema: listOutput },

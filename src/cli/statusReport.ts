@@ -8,7 +8,7 @@ import { isUndecided } from '../experiments/model.ts';
 import { finalCandidate } from '../review/selection.ts';
 import { explorationEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
 import type { RunView } from './readRun.ts';
-import { bestOf } from './render/events.ts';
+import { bestOf } from './render/scene.ts';
 import type { candidatesOutput, runEntry, statusOutput } from './schemas.ts';
 import { marksOf } from './render/pages.ts';
 import type { Candidate } from '../archive/model.ts';
@@ -19,7 +19,12 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
   const { state, place, live } = view;
   const { terms } = state;
   const times = handoffTimes(handoffs(state));
-  const until = state.phase === 'exploring' ? explorationEndsAt(state, given) : state.phase === 'reviewing' ? reviewWindowEndsAt(state, given) : given.active;
+  const until =
+    state.phase === 'exploring'
+      ? explorationEndsAt(state, given)
+      : state.phase === 'reviewing'
+        ? reviewWindowEndsAt(state, given)
+        : given.active;
   return {
     run: place.run,
     runFolder: place.folder,
@@ -41,20 +46,48 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
       pending: state.experiments.filter(isUndecided).map(({ id }) => id),
     },
     options: state.options.map((option) => optionReport(state, option)),
-    review: state.review && { reviewer: state.review.reviewer, state: state.review.state, outcome: state.review.outcome, nomination: state.review.nomination?.candidate ?? null },
+    review: state.review && {
+      reviewer: state.review.reviewer,
+      state: state.review.state,
+      outcome: state.review.outcome,
+      nomination: state.review.nomination?.candidate ?? null,
+    },
     standing: standing(state.archive)?.id ?? null,
     record: record(state.archive, terms.metric)?.id ?? null,
     final: finalCandidate({ ...terms, ...state }) ?? null,
-    handoffs: { count: times.count, p50: times.p50 ?? null, p95: times.p95 ?? null, firstOutputP50: times.firstOutputP50 ?? null, firstOutputP95: times.firstOutputP95 ?? null, rows: [...handoffs(state)] },
+    handoffs: {
+      count: times.count,
+      p50: times.p50 ?? null,
+      p95: times.p95 ?? null,
+      firstOutputP50: times.firstOutputP50 ?? null,
+      firstOutputP95: times.firstOutputP95 ?? null,
+      rows: [...handoffs(state)],
+    },
     time: timeShares(state, given),
     notices: [...state.notices],
     problems: view.problems.map(({ file, line, reason, detail }) => ({ file, line, reason, detail })),
   };
 }
 
-function optionReport(state: RunState, option: RunState['options'][number]): z.input<typeof statusOutput>['options'][number] {
+function optionReport(
+  state: RunState,
+  option: RunState['options'][number],
+): z.input<typeof statusOutput>['options'][number] {
   const { number, agent, closure, endedItself, submissions, openedAt, endingAt, closedAt } = option;
-  return { number, agent, state: option.state, closure, endedItself, attempts: option.attempts.length, accepted: [...option.accepted], submissions, best: bestOf(state, option) ?? null, openedAt, endingAt, closedAt };
+  return {
+    number,
+    agent,
+    state: option.state,
+    closure,
+    endedItself,
+    attempts: option.attempts.length,
+    accepted: [...option.accepted],
+    submissions,
+    best: bestOf(state, option) ?? null,
+    openedAt,
+    endingAt,
+    closedAt,
+  };
 }
 
 /** What `hma candidates --json` prints, in the order given. */
@@ -64,7 +97,12 @@ export function candidatesReport(state: RunState, candidates: readonly Candidate
   return {
     run: state.run,
     metric: { name, direction },
-    candidates: candidates.map((candidate) => ({ ...candidate, agent: state.terms.agents[candidate.author].name, flags: [...candidate.flags], marks: [...(marks.get(candidate.id) ?? [])] })),
+    candidates: candidates.map((candidate) => ({
+      ...candidate,
+      agent: state.terms.agents[candidate.author].name,
+      flags: [...candidate.flags],
+      marks: [...(marks.get(candidate.id) ?? [])],
+    })),
   };
 }
 

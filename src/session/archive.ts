@@ -16,8 +16,12 @@ const fileMs = 10 * 60_000;
 export async function archive(ask: Ask, words: Words): Promise<number> {
   const [verb = 'list', id, path] = words.positionals;
   const { out } = words.values;
-  if (verb === 'get') return id === undefined ? ask.misuse('name a candidate, `initial` or `protected` after `get`') : get(ask, { id, path, out });
-  if (verb !== 'list' || id !== undefined) return ask.misuse(`unexpected ${JSON.stringify(verb === 'list' ? id : verb)} after \`archive\``);
+  if (verb === 'get')
+    return id === undefined
+      ? ask.misuse('name a candidate, `initial` or `protected` after `get`')
+      : get(ask, { id, path, out });
+  if (verb !== 'list' || id !== undefined)
+    return ask.misuse(`unexpected ${JSON.stringify(verb === 'list' ? id : verb)} after \`archive\``);
   if (out !== undefined) return ask.misuse('--out goes with `archive get`');
   const asked = await askController<ArchiveReply>(ask, agentRequests.archive, {});
   if ('exit' in asked) return asked.exit;
@@ -33,7 +37,10 @@ interface Wanted {
 }
 
 const fetchFile = (ask: Ask, id: string, path?: string): Promise<Replied<FileReply>> =>
-  askController<FileReply>(ask, agentRequests.file, { params: { id, ...(path === undefined ? {} : { path }) }, timeoutMs: fileMs });
+  askController<FileReply>(ask, agentRequests.file, {
+    params: { id, ...(path === undefined ? {} : { path }) },
+    timeoutMs: fileMs,
+  });
 
 async function get(ask: Ask, { id, path, out }: Wanted): Promise<number> {
   const asked = await fetchFile(ask, id, path);
@@ -47,7 +54,8 @@ async function get(ask: Ask, { id, path, out }: Wanted): Promise<number> {
   if ('entries' in reply) return list(ask, { id, path: undefined, out }, reply.entries);
   // the path may name a folder: a candidate holds files only, so its files are those below
   const listing = path === undefined || reply.refused.code !== 'unknown' ? undefined : await fetchFile(ask, id);
-  if (path === undefined || listing === undefined || 'exit' in listing || !('entries' in listing.reply)) return answerRefused(ask, reply.refused);
+  if (path === undefined || listing === undefined || 'exit' in listing || !('entries' in listing.reply))
+    return answerRefused(ask, reply.refused);
   const folder = `${path.replace(/\/+$/, '')}/`;
   const below = listing.reply.entries.filter((entry) => entry.path.startsWith(folder));
   return below.length === 0 ? answerRefused(ask, reply.refused) : list(ask, { id, path, out }, below);
@@ -62,7 +70,9 @@ async function printFile(ask: Ask, file: FetchedFile): Promise<number> {
 async function list(ask: Ask, { id, out }: Wanted, entries: readonly Entry[]): Promise<number> {
   if (out === undefined) {
     const marks = { file: '', executable: ' *', link: ' @' } as const;
-    const lines = entries.map((entry) => `${String(entry.bytes).padStart(12)}  ${oneLine(entry.path, 4096)}${marks[entry.kind]}\n`);
+    const lines = entries.map(
+      (entry) => `${String(entry.bytes).padStart(12)}  ${oneLine(entry.path, 4096)}${marks[entry.kind]}\n`,
+    );
     await answerWith(ask, { entries }, lines.join(''));
     return sessionExit.accepted;
   }
@@ -87,7 +97,9 @@ async function write(ask: Ask, file: FetchedFile, destination: string): Promise<
     writeFetched(file, destination);
     return true;
   } catch (error) {
-    await ask.output.remark(`hma: ${destination} could not be written: ${error instanceof Error ? error.message : String(error)}. Name another place with --out.\n`);
+    await ask.output.remark(
+      `hma: ${destination} could not be written: ${error instanceof Error ? error.message : String(error)}. Name another place with --out.\n`,
+    );
     return false;
   }
 }

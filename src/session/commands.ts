@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
 
-import { agentRequests, receiptSeen, sessionExit, type NominateReply, type ResultReply, type StatusReply, type SubmitReply, type ValidateReply } from '../protocol/agent.ts';
+import {
+  agentRequests,
+  receiptSeen,
+  sessionExit,
+  type NominateReply,
+  type ResultReply,
+  type StatusReply,
+  type SubmitReply,
+  type ValidateReply,
+} from '../protocol/agent.ts';
 import { longestWaitSeconds, parseScore, parseWait, type Words } from './arguments.ts';
 import { answerRefused, answerWith, askController, type Ask } from './ask.ts';
 import { sayReceipt, sayStatus } from './words.ts';
@@ -27,10 +36,18 @@ export async function submit(ask: Ask, words: Words): Promise<number> {
   const { note, score } = words.values;
   const waitMs = waitOf(words, defaultWaitMs);
   if (typeof waitMs === 'string') return ask.misuse(waitMs);
-  if (note !== undefined && note.length > longestNote) return ask.misuse(`--note has ${note.length} characters; at most ${longestNote} are kept. Write the rest to a file in the workspace.`);
+  if (note !== undefined && note.length > longestNote)
+    return ask.misuse(
+      `--note has ${note.length} characters; at most ${longestNote} are kept. Write the rest to a file in the workspace.`,
+    );
   const reported = score === undefined ? undefined : parseScore(score);
-  if (score !== undefined && reported === undefined) return ask.misuse(`--score takes a finite decimal number such as 0.83 or -1e-4, not ${JSON.stringify(score)}`);
-  const params = { request: randomBytes(9).toString('base64url'), ...(note === undefined ? {} : { note }), ...(reported === undefined ? {} : { reported }) };
+  if (score !== undefined && reported === undefined)
+    return ask.misuse(`--score takes a finite decimal number such as 0.83 or -1e-4, not ${JSON.stringify(score)}`);
+  const params = {
+    request: randomBytes(9).toString('base64url'),
+    ...(note === undefined ? {} : { note }),
+    ...(reported === undefined ? {} : { reported }),
+  };
   const submitted = await askController<SubmitReply>(ask, agentRequests.submit, { params, timeoutMs: captureMs });
   if ('exit' in submitted) return submitted.exit;
   if ('refused' in submitted.reply) return answerRefused(ask, submitted.reply.refused);
@@ -51,7 +68,10 @@ async function showResult(ask: Ask, id: string, waitMs: number): Promise<number>
   const until = performance.now() + waitMs;
   for (;;) {
     const left = Math.max(0, Math.min(longestPollMs, Math.round(until - performance.now())));
-    const asked = await askController<ResultReply>(ask, agentRequests.result, { params: { id, waitMs: left }, timeoutMs: left + answerMs });
+    const asked = await askController<ResultReply>(ask, agentRequests.result, {
+      params: { id, waitMs: left },
+      timeoutMs: left + answerMs,
+    });
     if ('exit' in asked) return asked.exit;
     const { reply } = asked;
     if ('refused' in reply) return answerRefused(ask, reply.refused);
@@ -87,7 +107,8 @@ export async function status(ask: Ask): Promise<number> {
 export async function nominate(ask: Ask, words: Words): Promise<number> {
   const reason = words.values['reason']?.trim() ?? '';
   if (reason === '') return ask.misuse('--reason must say in words why this candidate');
-  if (reason.length > longestNote) return ask.misuse(`--reason has ${reason.length} characters; at most ${longestNote} are kept`);
+  if (reason.length > longestNote)
+    return ask.misuse(`--reason has ${reason.length} characters; at most ${longestNote} are kept`);
   const candidate = words.positionals[0] as string;
   const asked = await askController<NominateReply>(ask, agentRequests.nominate, { params: { candidate, reason } });
   if ('exit' in asked) return asked.exit;

@@ -9,7 +9,14 @@ export type FetchedFile = Extract<FileReply, { readonly base64: string }>;
 /** Whether a path can be put below a folder without leaving it. */
 export const staysBelow = (path: string): boolean => {
   const plain = normalize(path);
-  return path !== '' && !path.includes('\0') && !plain.startsWith('/') && plain !== '..' && !plain.startsWith('../') && plain !== '.';
+  return (
+    path !== '' &&
+    !path.includes('\0') &&
+    !plain.startsWith('/') &&
+    plain !== '..' &&
+    !plain.startsWith('../') &&
+    plain !== '.'
+  );
 };
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -7,7 +7,9 @@ export type LinkFailure =
   | { readonly kind: 'error'; readonly code: number; readonly detail: string };
 
 /** The answer to one call, not validated: the controller on the other side is of the same copy as this program. */
-export type LinkAnswer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: LinkFailure };
+export type LinkAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: LinkFailure };
 
 interface Message {
   readonly id?: unknown;
@@ -45,7 +47,8 @@ export class Link {
     return new Promise((resolve) => {
       const socket = connect(path);
       const failed = (error: NodeJS.ErrnoException) => {
-        const barred = error.code === 'EACCES' || error.code === 'EPERM' || error.code === 'ENOTSOCK' || error.code === 'EINVAL';
+        const barred =
+          error.code === 'EACCES' || error.code === 'EPERM' || error.code === 'ENOTSOCK' || error.code === 'EINVAL';
         resolve({ kind: barred ? 'barred' : 'away', detail: error.message });
       };
       socket.once('error', failed);
@@ -137,7 +140,10 @@ export class Link {
     if (!settle) return; // a notification or an answer that nobody waits for
     this.#waiting.delete(message.id as number);
     if (!message.error) return settle({ ok: true, value: message.result });
-    settle({ ok: false, failure: { kind: 'error', code: message.error.code ?? 0, detail: message.error.message ?? 'no words' } });
+    settle({
+      ok: false,
+      failure: { kind: 'error', code: message.error.code ?? 0, detail: message.error.message ?? 'no words' },
+    });
   }
 
   #fail(why: string): void {

@@ -5,7 +5,10 @@ export interface Output {
   remark(text: string): Promise<void>;
 }
 
-function writeTo(stream: NodeJS.WritableStream & { readonly destroyed?: boolean }, data: string | Uint8Array): Promise<boolean> {
+function writeTo(
+  stream: NodeJS.WritableStream & { readonly destroyed?: boolean },
+  data: string | Uint8Array,
+): Promise<boolean> {
   return new Promise((resolve) => {
     if (stream.destroyed) return resolve(false);
     stream.write(data, (error) => resolve(!error));

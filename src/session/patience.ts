@@ -17,7 +17,11 @@ export interface Controller {
 }
 
 /** A controller behind a socket. `onOutage` is told once, when an outage begins to be felt. */
-export function controllerAt(given: { readonly socket: string; readonly patienceMs: number; readonly onOutage: (detail: string) => void }): Controller {
+export function controllerAt(given: {
+  readonly socket: string;
+  readonly patienceMs: number;
+  readonly onOutage: (detail: string) => void;
+}): Controller {
   let link: Link | undefined;
   let told = false;
 

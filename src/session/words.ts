@@ -46,14 +46,17 @@ export function sayStatus(status: AgentStatus): string {
           `Accepted in this session: ${status.accepted}.${status.pending.length > 0 ? ` Being judged: ${status.pending.join(', ')}.` : ''}`,
         ]
       : ['Nominate one candidate: hma nominate ID --reason "…"']),
-    status.standing === null ? 'There is no candidate yet.' : `Standing candidate (the latest): ${status.standing}. All: hma archive`,
+    status.standing === null
+      ? 'There is no candidate yet.'
+      : `Standing candidate (the latest): ${status.standing}. All: hma archive`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
 /** The archive as a table; without a score column in blind tasks. */
 export function sayArchive(archive: AgentArchive): string {
-  if (archive.candidates.length === 0) return 'No candidates yet. `hma archive get initial` lists the files at the start.\n';
+  if (archive.candidates.length === 0)
+    return 'No candidates yet. `hma archive get initial` lists the files at the start.\n';
   const { name, direction } = archive.metric;
   const blind = archive.feedback === 'blind';
   const head = ['id', 'by', 'session', ...(blind ? [] : [name]), 'reported', 'files', 'note'];
@@ -68,7 +71,12 @@ export function sayArchive(archive: AgentArchive): string {
   ];
   const rows = [head, ...archive.candidates.map(row)];
   const widths = head.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
-  const lines = rows.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  const lines = rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
   const legend = `* standing (the latest); ${blind ? 'scores are not shown in this task' : `${name}: ${direction === 'maximize' ? 'higher' : 'lower'} is better`}`;
   return `${lines.join('\n')}\n${legend}\n`;
 }

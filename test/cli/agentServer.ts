@@ -3,7 +3,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createMessageConnection, SocketMessageReader, SocketMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+  type MessageConnection,
+} from 'vscode-jsonrpc/node';
 
 import { receiptSeen } from '../../src/protocol/agent.ts';
 
@@ -39,7 +44,10 @@ export class AgentServer {
   #serve(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
-    const connection: MessageConnection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
+    const connection: MessageConnection = createMessageConnection(
+      new SocketMessageReader(socket),
+      new SocketMessageWriter(socket),
+    );
     connection.onRequest((method, params) => {
       this.#note({ method, params: params as Record<string, unknown> });
       const handler = this.#handlers[method];
@@ -74,7 +82,10 @@ export class AgentServer {
   async called(method: string, times = 1): Promise<void> {
     const deadline = setTimeout(() => this.#note({ method: 'deadline', params: {} }), 10_000);
     while (this.calls.filter((call) => call.method === method).length < times) {
-      if (this.calls.some((call) => call.method === 'deadline')) throw new Error(`waited 10 s for ${times} × ${method}; got ${this.calls.map((call) => call.method).join(', ')}`);
+      if (this.calls.some((call) => call.method === 'deadline'))
+        throw new Error(
+          `waited 10 s for ${times} × ${method}; got ${this.calls.map((call) => call.method).join(', ')}`,
+        );
       await new Promise<void>((resolve) => this.#watchers.push(resolve));
     }
     clearTimeout(deadline);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -44,13 +44,21 @@ function layRun(run: string, facts: ReturnType<typeof wholeRun>): void {
 }
 
 /** A person's command in this process, with a captured terminal that is none. */
-async function hma(words: readonly string[], given: { readonly cwd?: string; readonly env?: Record<string, string> } = {}) {
+async function hma(
+  words: readonly string[],
+  given: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
+) {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough(), stdin: new PassThrough() };
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   streams.stdout.on('data', (bytes: Buffer) => out.push(bytes));
   streams.stderr.on('data', (bytes: Buffer) => err.push(bytes));
-  const desk = { ...streams, cwd: given.cwd ?? workspace, env: { HMA_HOME: home, PATH: process.env['PATH'], ...given.env }, clock: systemClock } as unknown as Desk;
+  const desk = {
+    ...streams,
+    cwd: given.cwd ?? workspace,
+    env: { HMA_HOME: home, PATH: process.env['PATH'], ...given.env },
+    clock: systemClock,
+  } as unknown as Desk;
   const exit = await runCli(desk, words);
   return { exit, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() };
 }
@@ -66,32 +74,63 @@ test('the latest run is meant, or the one whose beginning is named', () => {
   expect(find('20261130-17')).toMatchObject({ ok: true, value: { run: '20261130-171123-ab00' } });
   expect(find('20261130')).toMatchObject({ ok: false, refusal: { exit: 'notFound', code: 'ambiguous_run' } });
   expect(find('2027')).toMatchObject({ ok: false, refusal: { code: 'no_run' } });
-  expect(findRun({ cwd: root, env: { HMA_HOME: home } })).toMatchObject({ ok: false, refusal: { code: 'no_workspace', fix: expect.stringContaining('hma list --all') } });
+  expect(findRun({ cwd: root, env: { HMA_HOME: home } })).toMatchObject({
+    ok: false,
+    refusal: { code: 'no_workspace', fix: expect.stringContaining('hma list --all') },
+  });
 });
 
-test('HMA_HOME is the only state folder where it is set; else the owner of the workspace is a hint', () => {
-  mkdirSync(join(workspace, '.hma'), { recursive: true });
-  writeFileSync(join(workspace, '.hma/owner.json'), JSON.stringify({ stateDir: '/elsewhere' }));
-  expect(stateHomes({ HMA_HOME: home }, { workspace })).toEqual([home]);
-  expect(stateHomes({ XDG_STATE_HOME: '/s' }, { workspace, fromContract: '/named' })).toEqual(['/s/hma', '/named', '/elsewhere']);
+test('HMA_HOME is the only state folder where it is set; else the contract is a hint, followed only to a private folder outside', () => {
+  const own = join(root, 'named');
+  const shared = join(root, 'shared');
+  const inside = join(workspace, 'planted');
+  for (const [folder, mode] of [
+    [own, 0o700],
+    [shared, 0o755],
+    [inside, 0o700],
+  ] as const) {
+    mkdirSync(folder);
+    chmodSync(folder, mode);
+    writeFileSync(join(workspace, 'hma.yaml'), `objective: x\nstate: ${folder}\n`);
+    expect(stateHomes({ HMA_HOME: home }, workspace)).toEqual([home]);
+    expect(stateHomes({ XDG_STATE_HOME: '/s' }, workspace)).toEqual(folder === own ? ['/s/hma', own] : ['/s/hma']);
+  }
+  writeFileSync(join(workspace, 'hma.yaml'), 'objective: x\n');
 });
 
 test('status, candidates and list of runs without a controller, in words', async () => {
   const status = await hma(['status'], { env: { COLUMNS: '100' } });
   expect(status).toMatchObject({ exit: 0, err: '' });
   expect(status.out).toContain('houses  run 20261130-181123-ab12\n  finished');
-  expect((await hma(['status', '--run', '20261130-17'])).out).toContain('not running: no controller looks after this run; go on with hma resume');
-  expect((await hma(['candidates', '--sort', 'score'])).out.split('\n').slice(1, 4).map((line) => line.slice(0, 2))).toEqual(['e5', 'e6', 'e3']);
-  expect((await hma(['list'])).out).toMatch(/^run .*\n20261130-181123-ab12 .*finished.*\n20261130-171123-ab00 .*not running/);
+  expect((await hma(['status', '--run', '20261130-17'])).out).toContain(
+    'not running: no controller looks after this run; go on with hma resume',
+  );
+  expect(
+    (await hma(['candidates', '--sort', 'score'])).out
+      .split('\n')
+      .slice(1, 4)
+      .map((line) => line.slice(0, 2)),
+  ).toEqual(['e5', 'e6', 'e3']);
+  expect((await hma(['list'])).out).toMatch(
+    /^run .*\n20261130-181123-ab12 .*finished.*\n20261130-171123-ab00 .*not running/,
+  );
   expect((await hma(['list', '--all'], { cwd: root })).out).toContain('houses  /work/houses');
 });
 
 test('--json prints what the schemas say', async () => {
   const json = async (...words: string[]): Promise<unknown> => JSON.parse((await hma([...words, '--json'])).out);
   const status = statusOutput.parse(await json('status'));
-  expect(status).toMatchObject({ phase: 'finished', live: false, final: { candidate: 'e5', by: 'reviewer' }, handoffs: { count: 2, p50: 505 }, time: { budget: 600_000 } });
+  expect(status).toMatchObject({
+    phase: 'finished',
+    live: false,
+    final: { candidate: 'e5', by: 'reviewer' },
+    handoffs: { count: 2, p50: 505 },
+    time: { budget: 600_000 },
+  });
   expect(JSON.stringify(status)).not.toContain('tokenHash');
-  expect(candidatesOutput.parse(await json('candidates', '--sort', 'option')).candidates.map(({ id, marks }) => [id, marks])).toEqual([
+  expect(
+    candidatesOutput.parse(await json('candidates', '--sort', 'option')).candidates.map(({ id, marks }) => [id, marks]),
+  ).toEqual([
     ['e1', []],
     ['e3', []],
     ['e4', []],
@@ -102,7 +141,10 @@ test('--json prints what the schemas say', async () => {
     { run: '20261130-181123-ab12', phase: 'finished', live: false },
     { run: '20261130-171123-ab00', phase: 'exploring', live: false },
   ]);
-  const events = (await hma(['log', '--events'])).out.trimEnd().split('\n').map((line) => eventLine.parse(JSON.parse(line)));
+  const events = (await hma(['log', '--events'])).out
+    .trimEnd()
+    .split('\n')
+    .map((line) => eventLine.parse(JSON.parse(line)));
   expect(events.map(({ seq }) => seq)).toEqual(wholeRun().map((_, index) => index + 1));
 });
 
@@ -111,7 +153,10 @@ test('a session’s output: plain by default, its bytes with --raw', async () =>
   expect((await hma(['log', '--session', '1', '--raw'])).out).toBe('hello\u001b[31m red\u001b[0m\n');
   expect(await hma(['log', '--session', '9'])).toMatchObject({ exit: 3, err: expect.stringContaining('no option 9') });
   expect(await hma(['log', '--session', '../1'])).toMatchObject({ exit: 64 });
-  expect(JSON.parse((await hma(['log', '--session', '1', '--json'])).out)).toMatchObject({ session: 1, attempts: [{ attempt: 1, outputBytes: 19 }] });
+  expect(JSON.parse((await hma(['log', '--session', '1', '--json'])).out)).toMatchObject({
+    session: 1,
+    attempts: [{ attempt: 1, outputBytes: 19 }],
+  });
 });
 
 test('a broken ledger is told with its place, and what is before it is shown', async () => {
@@ -157,10 +202,29 @@ test('a failure with --json is an object on stdout', async () => {
 
 test('budgets as people write them', () => {
   const wish = (options: Parameters<typeof budgetWish>[0]) => budgetWish(options, 3_600_000);
-  expect(wish({ total: '8h', review: '20m', experiments: 'none', until: 'none' })).toEqual({ ok: true, value: { kind: 'budget', totalMs: 28_800_000, reviewMs: 1_200_000, experiments: null, until: null } });
-  expect(wish({ add: '1h30m', experiments: '12' })).toEqual({ ok: true, value: { kind: 'budget', totalMs: 9_000_000, experiments: 12 } });
-  expect(wish({ until: '2026-12-01T18:00Z' })).toEqual({ ok: true, value: { kind: 'budget', until: Date.parse('2026-12-01T18:00Z') } });
-  for (const bad of [{ total: 'soon' }, { add: '-1h' }, { experiments: '-3' }, { experiments: '0' }, { experiments: 'many' }, { until: 'tomorrow' }, { total: '8h', add: '1h' }, {}]) expect(wish(bad)).toMatchObject({ ok: false, refusal: { exit: 'usage' } });
+  expect(wish({ total: '8h', review: '20m', experiments: 'none', until: 'none' })).toEqual({
+    ok: true,
+    value: { kind: 'budget', totalMs: 28_800_000, reviewMs: 1_200_000, experiments: null, until: null },
+  });
+  expect(wish({ add: '1h30m', experiments: '12' })).toEqual({
+    ok: true,
+    value: { kind: 'budget', totalMs: 9_000_000, experiments: 12 },
+  });
+  expect(wish({ until: '2026-12-01T18:00Z' })).toEqual({
+    ok: true,
+    value: { kind: 'budget', until: Date.parse('2026-12-01T18:00Z') },
+  });
+  for (const bad of [
+    { total: 'soon' },
+    { add: '-1h' },
+    { experiments: '-3' },
+    { experiments: '0' },
+    { experiments: 'many' },
+    { until: 'tomorrow' },
+    { total: '8h', add: '1h' },
+    {},
+  ])
+    expect(wish(bad)).toMatchObject({ ok: false, refusal: { exit: 'usage' } });
 });
 
 test('candidates in four orders; equal ones stay in order, ungraded ones come last', () => {
@@ -174,9 +238,17 @@ test('candidates in four orders; equal ones stay in order, ungraded ones come la
 test('Ctrl-C asks; d detaches, s stops, g goes on, a second Ctrl-C detaches', () => {
   const answers = (key: string | null, asks = true): string[] => {
     const said: string[] = [];
-    const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => said.push(on ? 'raw' : 'cooked') });
+    const stdin = Object.assign(new PassThrough(), {
+      isTTY: true,
+      setRawMode: (on: boolean) => said.push(on ? 'raw' : 'cooked'),
+    });
     const desk = { stdin } as unknown as Desk;
-    const interrupts = interruptions(desk, { asks, onQuestion: (text) => said.push(text === null ? 'answered' : 'asked'), onLeave: () => said.push('left'), onStop: () => said.push('stopped') });
+    const interrupts = interruptions(desk, {
+      asks,
+      onQuestion: (text) => said.push(text === null ? 'answered' : 'asked'),
+      onLeave: () => said.push('left'),
+      onStop: () => said.push('stopped'),
+    });
     process.emit('SIGINT');
     if (key === 'SIGINT') process.emit('SIGINT');
     else if (key !== null) stdin.emit('data', Buffer.from(key));
@@ -197,6 +269,8 @@ test('docs/json.md is current (node test/cli/writeJsonDocs.ts)', () => {
 });
 
 test('the version is the package’s', () => {
-  const { version: packaged } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string };
+  const { version: packaged } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string;
+  };
   expect(version).toBe(packaged);
 });

@@ -11,7 +11,15 @@ export type At = readonly [active: number, fact: RunFact, wallAhead?: number];
 
 /** Stamps a hand-written history as a ledger would. */
 export const history = (...facts: readonly At[]): LedgerEvent[] =>
-  facts.map(([active, { type, data }, ahead = 0], index) => ({ seq: index + 1, v: 1, wall: openedWall + active + ahead, mono: 1000 + active, active, type, data }));
+  facts.map(([active, { type, data }, ahead = 0], index) => ({
+    seq: index + 1,
+    v: 1,
+    wall: openedWall + active + ahead,
+    mono: 1000 + active,
+    active,
+    type,
+    data,
+  }));
 
 /** Folds a history. */
 export function stateOf(events: readonly LedgerEvent[]): RunState {
@@ -24,7 +32,14 @@ export function stateOf(events: readonly LedgerEvent[]): RunState {
 type Opened = RunEventMap['run.opened'];
 
 /** `run.opened` of a small task: minimize rmse, cap 2, 10 minutes with 1 for the review. */
-export const opened = (more: { readonly terms?: Partial<Opened['terms']>; readonly budgets?: Partial<Opened['budgets']>; readonly tier?: Opened['tier']; readonly cannot?: readonly string[] } = {}): RunFact => ({
+export const opened = (
+  more: {
+    readonly terms?: Partial<Opened['terms']>;
+    readonly budgets?: Partial<Opened['budgets']>;
+    readonly tier?: Opened['tier'];
+    readonly cannot?: readonly string[];
+  } = {},
+): RunFact => ({
   type: 'run.opened',
   data: {
     run: '20261130-181123-ab12',
@@ -59,39 +74,112 @@ const runner = { pid: 4711, start: '99' };
 
 /** The facts of an option by the moments at which they happen, ms of active runtime. */
 export const optionFacts = {
-  open: (at: number, number: number, agent: 'A' | 'B'): At => [at, { type: 'option.opened', data: { option: number, agent, tokenHash: `t${number}` } }],
-  starting: (at: number, number: number, attempt = 1): At => [at, { type: 'attempt.starting', data: { session: option(number), attempt, nonce: `n${number}.${attempt}`, promptHash: 'p' } }],
-  started: (at: number, number: number, attempt = 1): At => [at, { type: 'attempt.started', data: { session: option(number), attempt, runner } }],
-  spoke: (at: number, number: number, attempt = 1): At => [at, { type: 'attempt.spoke', data: { session: option(number), attempt, mono: 1000 + at } }],
+  open: (at: number, number: number, agent: 'A' | 'B'): At => [
+    at,
+    { type: 'option.opened', data: { option: number, agent, tokenHash: `t${number}` } },
+  ],
+  starting: (at: number, number: number, attempt = 1): At => [
+    at,
+    {
+      type: 'attempt.starting',
+      data: { session: option(number), attempt, nonce: `n${number}.${attempt}`, promptHash: 'p' },
+    },
+  ],
+  started: (at: number, number: number, attempt = 1): At => [
+    at,
+    { type: 'attempt.started', data: { session: option(number), attempt, runner } },
+  ],
+  spoke: (at: number, number: number, attempt = 1): At => [
+    at,
+    { type: 'attempt.spoke', data: { session: option(number), attempt, mono: 1000 + at } },
+  ],
   ended: (at: number, number: number, more: Partial<RunEventMap['attempt.ended']> = {}): At => [
     at,
-    { type: 'attempt.ended', data: { session: option(number), attempt: 1, exit: null, endedItself: true, failure: null, retryAt: null, counts: false, ...more } },
+    {
+      type: 'attempt.ended',
+      data: {
+        session: option(number),
+        attempt: 1,
+        exit: null,
+        endedItself: true,
+        failure: null,
+        retryAt: null,
+        counts: false,
+        ...more,
+      },
+    },
   ],
-  ending: (at: number, number: number, reason: RunEventMap['option.ending']['reason']): At => [at, { type: 'option.ending', data: { option: number, reason, descendants: [] } }],
+  ending: (at: number, number: number, reason: RunEventMap['option.ending']['reason']): At => [
+    at,
+    { type: 'option.ending', data: { option: number, reason, descendants: [] } },
+  ],
   reaped: (at: number, number: number, processes = 0): At => [
     at,
-    { type: 'option.reaped', data: { option: number, ended: Array.from({ length: processes }, (_, index) => ({ pid: 100 + index, command: 'python train.py', ageMs: 5000 })), survivors: [], ms: 5 } },
+    {
+      type: 'option.reaped',
+      data: {
+        option: number,
+        ended: Array.from({ length: processes }, (_, index) => ({
+          pid: 100 + index,
+          command: 'python train.py',
+          ageMs: 5000,
+        })),
+        survivors: [],
+        ms: 5,
+      },
+    },
   ],
   settled: (at: number, number: number): At => [at, { type: 'option.settled', data: { option: number } }],
   clean: (at: number, number: number): At => [at, { type: 'option.clean', data: { option: number, restored: [] } }],
-  closed: (at: number, number: number, closure: RunEventMap['option.closed']['closure'], endedItself = false): At => [at, { type: 'option.closed', data: { option: number, closure, endedItself, workspaceSnapshot: null } }],
+  closed: (at: number, number: number, closure: RunEventMap['option.closed']['closure'], endedItself = false): At => [
+    at,
+    { type: 'option.closed', data: { option: number, closure, endedItself, workspaceSnapshot: null } },
+  ],
 };
 
 /** A submission and its acceptance. */
-export const accepted = (at: number, given: { readonly id: string; readonly option: number; readonly agent: 'A' | 'B'; readonly score: number; readonly note?: string; readonly flags?: RunEventMap['experiment.accepted']['flags'] }): At[] => {
+export const accepted = (
+  at: number,
+  given: {
+    readonly id: string;
+    readonly option: number;
+    readonly agent: 'A' | 'B';
+    readonly score: number;
+    readonly note?: string;
+    readonly flags?: RunEventMap['experiment.accepted']['flags'];
+  },
+): At[] => {
   const { id, option: number, agent, score, note = null, flags = [] } = given;
   const captured = { snapshot: `snap-${id}`, contentHash: `hash-${id}`, files: 2, bytes: 2000 };
   return [
-    [at - 100, { type: 'experiment.submitted', data: { id, option: number, agent, attempt: 1, note, reported: null, captured } }],
+    [
+      at - 100,
+      { type: 'experiment.submitted', data: { id, option: number, agent, attempt: 1, note, reported: null, captured } },
+    ],
     [at, { type: 'experiment.accepted', data: { id, option: number, score, verdictAt: at, flags } }],
   ];
 };
 
 /** A submission and its rejection. */
-export const rejected = (at: number, given: { readonly id: string; readonly option: number; readonly agent: 'A' | 'B'; readonly code: RunEventMap['experiment.rejected']['code']; readonly reason: string }): At[] => {
+export const rejected = (
+  at: number,
+  given: {
+    readonly id: string;
+    readonly option: number;
+    readonly agent: 'A' | 'B';
+    readonly code: RunEventMap['experiment.rejected']['code'];
+    readonly reason: string;
+  },
+): At[] => {
   const { id, option: number, agent, code, reason } = given;
   return [
-    [at - 100, { type: 'experiment.submitted', data: { id, option: number, agent, attempt: 1, note: null, reported: null, captured: null } }],
+    [
+      at - 100,
+      {
+        type: 'experiment.submitted',
+        data: { id, option: number, agent, attempt: 1, note: null, reported: null, captured: null },
+      },
+    ],
     [at, { type: 'experiment.rejected', data: { id, option: number, code, reason, score: null } }],
   ];
 };
@@ -140,14 +228,37 @@ export const wholeRun = (): At[] => [
   [51_500, { type: 'exploration.ending', data: { reason: 'budget', by: 'hma' } }],
   [51_500, { type: 'exploration.ended', data: { reason: 'budget' } }],
   [51_600, { type: 'review.opened', data: { reviewer: 'B', tokenHash: 'r' } }],
-  [51_600, { type: 'attempt.starting', data: { session: { kind: 'review' }, attempt: 1, nonce: 'r1', promptHash: 'p' } }],
+  [
+    51_600,
+    { type: 'attempt.starting', data: { session: { kind: 'review' }, attempt: 1, nonce: 'r1', promptHash: 'p' } },
+  ],
   [52_000, { type: 'attempt.started', data: { session: { kind: 'review' }, attempt: 1, runner } }],
   [60_000, { type: 'ballot.cast', data: { valid: true, candidate: 'e5', reason: 'best of all' } }],
-  [62_000, { type: 'attempt.ended', data: { session: { kind: 'review' }, attempt: 1, exit: null, endedItself: true, failure: null, retryAt: null, counts: false } }],
+  [
+    62_000,
+    {
+      type: 'attempt.ended',
+      data: {
+        session: { kind: 'review' },
+        attempt: 1,
+        exit: null,
+        endedItself: true,
+        failure: null,
+        retryAt: null,
+        counts: false,
+      },
+    },
+  ],
   [62_010, { type: 'review.ending', data: { reason: 'natural', descendants: [] } }],
   [62_050, { type: 'review.reaped', data: { ended: [], survivors: [], ms: 3 } }],
   [62_100, { type: 'review.closed', data: { outcome: 'chosen', detail: 'best of all' } }],
-  [62_100, { type: 'candidate.selected', data: { candidate: 'e5', by: 'reviewer', who: 'bob', reason: 'best of all', gradesRevealed: false } }],
+  [
+    62_100,
+    {
+      type: 'candidate.selected',
+      data: { candidate: 'e5', by: 'reviewer', who: 'bob', reason: 'best of all', gradesRevealed: false },
+    },
+  ],
   [63_000, { type: 'grading.starting', data: { id: 'e5', nonce: 'g' } }],
   [64_000, { type: 'candidate.graded', data: { id: 'e5', nonce: 'g', result: { kind: 'graded', grade: 0.33 } } }],
   [65_000, { type: 'run.finished', data: { reason: 'budget' } }],

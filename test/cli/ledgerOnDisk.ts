@@ -5,6 +5,7 @@ import type { LedgerEvent } from '../../src/ledger/port.ts';
 export function createLedger(folder: string, events: readonly LedgerEvent[]): void {
   const opened = openLedger({ dir: folder, fence: 1, confirmFence: () => true });
   if (!opened.ok) throw new Error(JSON.stringify(opened.refusal));
-  for (const { seq: _, ...event } of events) opened.value.ledger.append([event]);
+  for (const { v, wall, mono, active, type, data } of events)
+    opened.value.ledger.append([{ v, wall, mono, active, type, data }]);
   opened.value.ledger.close();
 }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { historyLines } from '../../src/cli/commands/log.ts';
 import { plainOutput } from '../../src/cli/commands/log.ts';
 import { sparkline, stackedBar } from '../../src/cli/render/bars.ts';
-import { eventLines, type Paper } from '../../src/cli/render/events.ts';
+import { eventLines } from '../../src/cli/render/events.ts';
+import { type Paper } from '../../src/cli/render/scene.ts';
 import { sayBytes, sayChange, sayClock, sayLength, sayScore, sayShare } from '../../src/cli/render/numbers.ts';
 import { candidatesPage, statusPage, summaryPage } from '../../src/cli/render/pages.ts';
 import { Screen } from '../../src/cli/render/screen.ts';
@@ -47,7 +48,9 @@ test('a whole run as its calm log', () => {
 });
 
 test('the page at the end says who, why, how long and what next', () => {
-  const page = summaryPage(stateOf(history(...wholeRun())), { runFolder: '/state/runs/x', live: false }, paper).join('\n');
+  const page = summaryPage(stateOf(history(...wholeRun())), { runFolder: '/state/runs/x', live: false }, paper).join(
+    '\n',
+  );
   expect(page).toBe(`
 ── result ${'─'.repeat(90)}
   final     e5         0.3  by B bob in option 2 · grade 0.33
@@ -76,7 +79,13 @@ test('the page at the end says who, why, how long and what next', () => {
 });
 
 test("a person's selection stands beside the run's own", () => {
-  const events = history(...wholeRun(), [66_000, { type: 'candidate.selected', data: { candidate: 'e3', by: 'person', who: 'eve', reason: 'simpler', gradesRevealed: true } }]);
+  const events = history(...wholeRun(), [
+    66_000,
+    {
+      type: 'candidate.selected',
+      data: { candidate: 'e3', by: 'person', who: 'eve', reason: 'simpler', gradesRevealed: true },
+    },
+  ]);
   const page = summaryPage(stateOf(events), { runFolder: '/x', live: false }, paper).join('\n');
   expect(page).toContain('  final     e3         0.4  by A ada in option 1');
   expect(page).toContain('selected by a person: simpler');
@@ -84,16 +93,21 @@ test("a person's selection stands beside the run's own", () => {
 });
 
 test('nothing is wider than the paper, coloured or not, whatever is on it', () => {
-  const wild = history(...wholeRun().slice(0, 6), ...accepted(9000, { id: 'e1', option: 1, agent: 'A', score: 0.5, note: '模型 '.repeat(60) }), [
-    9500,
-    { type: 'run.paused', data: { reason: 'agent_failed', detail: 'x'.repeat(300), by: 'hma' } },
-  ]);
+  const wild = history(
+    ...wholeRun().slice(0, 6),
+    ...accepted(9000, { id: 'e1', option: 1, agent: 'A', score: 0.5, note: '模型 '.repeat(60) }),
+    [9500, { type: 'run.paused', data: { reason: 'agent_failed', detail: 'x'.repeat(300), by: 'hma' } }],
+  );
   for (const columns of [20, 37, 60, 100, 200]) {
     for (const style of [plainStyle, colourStyle]) {
       const state = stateOf(wild);
       const lines = [
         ...historyLines(wild, { style, columns }),
-        ...statusPage(state, { wall: openedWall, mono: 0, boot: '', active: 9500 }, { runFolder: '/r'.repeat(80), live: false, paper: { style, columns } }),
+        ...statusPage(
+          state,
+          { wall: openedWall, mono: 0, boot: '', active: 9500 },
+          { runFolder: '/r'.repeat(80), live: false, paper: { style, columns } },
+        ),
         ...summaryPage(stateOf(history(...wholeRun())), { runFolder: '/x', live: false }, { style, columns }),
         ...candidatesPage(state, state.archive, { style, columns }),
       ];
@@ -103,7 +117,13 @@ test('nothing is wider than the paper, coloured or not, whatever is on it', () =
 });
 
 test('control characters of agents never reach the terminal', () => {
-  const events = history([0, opened()], f.open(0, 1, 'A'), f.starting(0, 1), f.started(0, 1), ...accepted(900, { id: 'e1', option: 1, agent: 'A', score: 1, note: 'a\u001b]0;owned\u0007\u001b[2Jb\nc' }));
+  const events = history(
+    [0, opened()],
+    f.open(0, 1, 'A'),
+    f.starting(0, 1),
+    f.started(0, 1),
+    ...accepted(900, { id: 'e1', option: 1, agent: 'A', score: 1, note: 'a\u001b]0;owned\u0007\u001b[2Jb\nc' }),
+  );
   expect(historyLines(events, paper).join('')).not.toMatch(/[\u0000-\u001f\u007f]/);
   expect(plainOutput('\u001b[31mred\u001b[0m\r\nnext\u0007\u001b]0;title\u0007!\tend\u009b')).toBe('red\nnext!\tend');
 });
@@ -114,7 +134,12 @@ test('failures, pauses and restarts in words', () => {
     [0, { type: 'controller.started', data: { pid: 1, fence: 1, version: 'v', boot: 'b', gapMs: 0 } }],
     f.open(0, 1, 'A'),
     f.starting(0, 1),
-    f.ended(500, 1, { endedItself: false, failure: { reason: 'not_started', detail: 'ada is not installed' }, retryAt: 1500, counts: true }),
+    f.ended(500, 1, {
+      endedItself: false,
+      failure: { reason: 'not_started', detail: 'ada is not installed' },
+      retryAt: 1500,
+      counts: true,
+    }),
     f.starting(1500, 1, 2),
     f.started(1600, 1, 2),
     [2000, { type: 'run.paused', data: { reason: 'requested', detail: 'paused by eve', by: 'eve' } }],
@@ -140,13 +165,19 @@ test('failures, pauses and restarts in words', () => {
 test('unknown events say nothing', () => {
   const [first] = history([0, opened()]);
   const state = stateOf([first!]);
-  expect(eventLines({ before: state, event: { ...first!, seq: 2, type: 'weather.changed', data: {} }, after: state }, paper)).toEqual([]);
+  expect(
+    eventLines({ before: state, event: { ...first!, seq: 2, type: 'weather.changed', data: {} }, after: state }, paper),
+  ).toEqual([]);
 });
 
 test('the status line names phase, session, counts and time left', () => {
   const exploring = stateOf(history(...wholeRun().slice(0, 9)));
-  expect(statusLine(exploring, { wall: openedWall, mono: 0, boot: '', active: 12_000 }, paper)).toBe('exploring · option 1 A ada · 1/2 accepted · 1/5 in all · 1 experiment being judged · 8 min 48 s left');
-  expect(statusLine(stateOf(history(...wholeRun())), { wall: openedWall, mono: 0, boot: '', active: 65_000 }, paper)).toBe('finished');
+  expect(statusLine(exploring, { wall: openedWall, mono: 0, boot: '', active: 12_000 }, paper)).toBe(
+    'exploring · option 1 A ada · 1/2 accepted · 1/5 in all · 1 experiment being judged · 8 min 48 s left',
+  );
+  expect(
+    statusLine(stateOf(history(...wholeRun())), { wall: openedWall, mono: 0, boot: '', active: 65_000 }, paper),
+  ).toBe('finished');
 });
 
 test('bars: higher is better whatever the direction', () => {
@@ -195,7 +226,16 @@ test('widths, cuts and breaks', () => {
   expect(pad('ab', 4, 'right')).toBe('  ab');
   expect(wrap('one two three four', 9)).toEqual(['one two', 'three', 'four']);
   expect(wrap('one two three four five six', 9, { most: 2 })).toEqual(['one two', 'three …']);
-  expect(table({ rows: [['a', 'n'], ['bb', '10']], right: new Set([1]), columns: 80 })).toEqual(['a    n', 'bb  10']);
+  expect(
+    table({
+      rows: [
+        ['a', 'n'],
+        ['bb', '10'],
+      ],
+      right: new Set([1]),
+      columns: 80,
+    }),
+  ).toEqual(['a    n', 'bb  10']);
 });
 
 test('colours: a terminal has them, NO_COLOR and pipes do not, FORCE_COLOR decides', () => {

@@ -30,7 +30,14 @@ async function reach(desk: Desk, place: RunPlace): Promise<Result<RunConnection,
   const revived = await reviveRun({ runFolder: place.folder, env: desk.env });
   if (!revived.ok) return refused(startFailure(revived.refusal));
   const again = await attach(place.folder);
-  return again ? ok(again) : refused(failure('notRunning', 'no_controller', { what: `the controller of run ${place.run} left again at once`, fix: `Read ${place.folder}/controller.log.` }));
+  return again
+    ? ok(again)
+    : refused(
+        failure('notRunning', 'no_controller', {
+          what: `the controller of run ${place.run} left again at once`,
+          fix: `Read ${place.folder}/controller.log.`,
+        }),
+      );
 }
 
 /** Tells a run what a person wants, and the person what became of it. */
@@ -43,8 +50,13 @@ async function ask(desk: Desk, { wish, said, ...options }: Asking): Promise<numb
   const reached = await reach(desk, place.value);
   if (!reached.ok) return fail(desk, reached.refusal, json);
   try {
-    const reply = await reached.value.intend({ ...wish, by: personOf(desk) } as Intent);
-    if (!reply.done) return await fail(desk, failure('refused', reply.reason, { what: reply.text, fix: 'Nothing was changed. See hma status.' }), json);
+    const reply = await reached.value.intend({ ...wish, by: personOf(desk) });
+    if (!reply.done)
+      return await fail(
+        desk,
+        failure('refused', reply.reason, { what: reply.text, fix: 'Nothing was changed. See hma status.' }),
+        json,
+      );
     if (json) await sayJson(desk, intentOutput.parse({ run: place.value.run, done: true, seq: reply.seq }));
     else await sayLines(desk, [said]);
     return exitCodes.ok;
@@ -57,28 +69,53 @@ async function ask(desk: Desk, { wish, said, ...options }: Asking): Promise<numb
 function finishedFailure(place: RunPlace): Failure | null {
   const read = readOffline(place);
   if (!read.ok || read.value.state.phase !== 'finished') return null;
-  return failure('refused', 'finished', { what: `run ${place.run} is over; only its selection can still be changed`, fix: 'See hma candidates and hma select, or start another run with hma run.' });
+  return failure('refused', 'finished', {
+    what: `run ${place.run} is over; only its selection can still be changed`,
+    fix: 'See hma candidates and hma select, or start another run with hma run.',
+  });
 }
 
 /** `hma pause`. */
 export const pause = (desk: Desk, options: RunOptions & { readonly after?: boolean }): Promise<number> =>
-  ask(desk, { ...options, wish: { kind: 'pause', after: options.after ?? false }, said: options.after ? 'The run pauses after this session. Go on with hma resume.' : 'The run is paused; its clock stands. Go on with hma resume.' });
+  ask(desk, {
+    ...options,
+    wish: { kind: 'pause', after: options.after ?? false },
+    said: options.after
+      ? 'The run pauses after this session. Go on with hma resume.'
+      : 'The run is paused; its clock stands. Go on with hma resume.',
+  });
 
 /** `hma handoff`. */
-export const handoff = (desk: Desk, options: RunOptions): Promise<number> => ask(desk, { ...options, wish: { kind: 'handoff' }, said: 'This session ends; the other agent is next.' });
+export const handoff = (desk: Desk, options: RunOptions): Promise<number> =>
+  ask(desk, { ...options, wish: { kind: 'handoff' }, said: 'This session ends; the other agent is next.' });
 
 /** `hma review`. */
-export const review = (desk: Desk, options: RunOptions): Promise<number> => ask(desk, { ...options, wish: { kind: 'review' }, said: 'Exploration ends; the final review begins.' });
+export const review = (desk: Desk, options: RunOptions): Promise<number> =>
+  ask(desk, { ...options, wish: { kind: 'review' }, said: 'Exploration ends; the final review begins.' });
 
 /** `hma stop`: asks first, unless told not to. */
 export async function stop(desk: Desk, options: RunOptions & { readonly yes?: boolean }): Promise<number> {
   if (!options.yes) {
-    if (!isForPeople(desk)) return fail(desk, failure('usage', 'not_confirmed', { what: 'hma stop asks first, and nobody can answer here', fix: 'Add --yes.' }), options.json ?? false);
+    if (!isForPeople(desk))
+      return fail(
+        desk,
+        failure('usage', 'not_confirmed', {
+          what: 'hma stop asks first, and nobody can answer here',
+          fix: 'Add --yes.',
+        }),
+        options.json ?? false,
+      );
     const prompt = createInterface({ input: desk.stdin, output: desk.stdout });
-    const answer = await prompt.question('Stop the run? Its session ends now, there is no review; candidates are kept. [y/N] ').finally(() => prompt.close());
+    const answer = await prompt
+      .question('Stop the run? Its session ends now, there is no review; candidates are kept. [y/N] ')
+      .finally(() => prompt.close());
     if (!/^y(es)?$/i.test(answer.trim())) return exitCodes.ok;
   }
-  return ask(desk, { ...options, wish: { kind: 'stop' }, said: 'The run is being stopped: its processes are ended, then it is over. hma status' });
+  return ask(desk, {
+    ...options,
+    wish: { kind: 'stop' },
+    said: 'The run is being stopped: its processes are ended, then it is over. hma status',
+  });
 }
 
 /** What `hma budget` may be told, as written. */
@@ -102,8 +139,17 @@ export async function budget(desk: Desk, options: BudgetOptions): Promise<number
 }
 
 /** Reads the wish of `hma budget`; refuses what is no duration, number or date, and an empty wish. `totalMs` is the total so far. */
-export function budgetWish(options: Omit<BudgetOptions, keyof RunOptions>, totalMs: number): Result<Extract<Wish, { kind: 'budget' }>, Failure> {
-  const wrong = (name: string, value: string, expected: string) => refused(failure('usage', `bad_${name}`, { what: `--${name} takes ${expected}, not ${JSON.stringify(value)}`, fix: 'See hma budget --help.' }));
+export function budgetWish(
+  options: Omit<BudgetOptions, keyof RunOptions>,
+  totalMs: number,
+): Result<Extract<Wish, { kind: 'budget' }>, Failure> {
+  const wrong = (name: string, value: string, expected: string) =>
+    refused(
+      failure('usage', `bad_${name}`, {
+        what: `--${name} takes ${expected}, not ${JSON.stringify(value)}`,
+        fix: 'See hma budget --help.',
+      }),
+    );
   const durations: { total?: number; add?: number; review?: number } = {};
   for (const name of ['total', 'add', 'review'] as const) {
     const text = options[name];
@@ -111,11 +157,19 @@ export function budgetWish(options: Omit<BudgetOptions, keyof RunOptions>, total
     if (text !== undefined && ms === undefined) return wrong(name, text, 'a duration such as 1h30m or 45m');
     if (ms !== undefined) durations[name] = ms;
   }
-  if (durations.total !== undefined && durations.add !== undefined) return refused(failure('usage', 'total_and_add', { what: '--total and --add are given both', fix: 'Give one: --total 8h sets the whole, --add 1h adds to it.' }));
+  if (durations.total !== undefined && durations.add !== undefined)
+    return refused(
+      failure('usage', 'total_and_add', {
+        what: '--total and --add are given both',
+        fix: 'Give one: --total 8h sets the whole, --add 1h adds to it.',
+      }),
+    );
   const { experiments, until } = options;
-  if (experiments !== undefined && experiments !== 'none' && !/^[1-9]\d{0,8}$/.test(experiments)) return wrong('experiments', experiments, 'a number above 0, or none');
+  if (experiments !== undefined && experiments !== 'none' && !/^[1-9]\d{0,8}$/.test(experiments))
+    return wrong('experiments', experiments, 'a number above 0, or none');
   const untilWall = until === undefined || until === 'none' ? null : parseDateTime(until);
-  if (untilWall === undefined) return wrong('until', until as string, 'a date and time such as 2026-12-01T18:00 or none');
+  if (untilWall === undefined)
+    return wrong('until', until as string, 'a date and time such as 2026-12-01T18:00 or none');
   const total = durations.total ?? (durations.add === undefined ? undefined : totalMs + durations.add);
   const wish = {
     kind: 'budget' as const,
@@ -124,17 +178,42 @@ export function budgetWish(options: Omit<BudgetOptions, keyof RunOptions>, total
     ...(experiments === undefined ? {} : { experiments: experiments === 'none' ? null : Number(experiments) }),
     ...(until === undefined ? {} : { until: untilWall }),
   };
-  if (Object.keys(wish).length === 1) return refused(failure('usage', 'nothing_to_change', { what: 'hma budget was told nothing to change', fix: 'Add --total, --add, --review, --experiments or --until.' }));
+  if (Object.keys(wish).length === 1)
+    return refused(
+      failure('usage', 'nothing_to_change', {
+        what: 'hma budget was told nothing to change',
+        fix: 'Add --total, --add, --review, --experiments or --until.',
+      }),
+    );
   return ok(wish);
 }
 
 /** `hma select`: a person's pin on a candidate, or its removal. */
-export async function select(desk: Desk, candidate: string | undefined, options: RunOptions & { readonly reason?: string; readonly clear?: boolean }): Promise<number> {
+export async function select(
+  desk: Desk,
+  candidate: string | undefined,
+  options: RunOptions & { readonly reason?: string; readonly clear?: boolean },
+): Promise<number> {
   const reason = options.reason?.trim() ?? '';
-  const misuse = (what: string, fix: string): Promise<number> => fail(desk, failure('usage', 'bad_selection', { what, fix }), options.json ?? false);
-  if (options.clear && candidate !== undefined) return misuse('--clear takes no candidate', 'Either hma select ID --reason "…", or hma select --clear --reason "…".');
-  if (!options.clear && candidate === undefined) return misuse('hma select needs a candidate', 'hma candidates lists them; then hma select e3 --reason "…".');
+  const misuse = (what: string, fix: string): Promise<number> =>
+    fail(desk, failure('usage', 'bad_selection', { what, fix }), options.json ?? false);
+  if (options.clear && candidate !== undefined)
+    return misuse(
+      '--clear takes no candidate',
+      'Either hma select ID --reason "…", or hma select --clear --reason "…".',
+    );
+  if (!options.clear && candidate === undefined)
+    return misuse('hma select needs a candidate', 'hma candidates lists them; then hma select e3 --reason "…".');
   if (reason === '') return misuse('a selection needs a reason: it stays on record', 'Add --reason "…".');
-  if (candidate === undefined) return ask(desk, { ...options, wish: { kind: 'clearSelection', reason }, said: "Your selection is cleared: the run's own counts again." });
-  return ask(desk, { ...options, wish: { kind: 'select', candidate, reason }, said: `${candidate} is the final candidate, until you clear it with hma select --clear.` });
+  if (candidate === undefined)
+    return ask(desk, {
+      ...options,
+      wish: { kind: 'clearSelection', reason },
+      said: "Your selection is cleared: the run's own counts again.",
+    });
+  return ask(desk, {
+    ...options,
+    wish: { kind: 'select', candidate, reason },
+    said: `${candidate} is the final candidate, until you clear it with hma select --clear.`,
+  });
 }

@@ -42,7 +42,8 @@ export async function log(desk: Desk, options: LogOptions): Promise<number> {
   if (!read.ok) return fail(desk, read.refusal, json);
   if (asJson) await say(desk, read.value.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   else await sayLines(desk, historyLines(read.value.events, paperOf(desk)));
-  for (const problem of read.value.problems) remark(desk, `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}`);
+  for (const problem of read.value.problems)
+    remark(desk, `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}`);
   return exitCodes.ok;
 }
 
@@ -63,15 +64,23 @@ export function historyLines(events: Events, paper: ReturnType<typeof paperOf>):
 async function followLog(desk: Desk, place: RunPlace, asJson: boolean): Promise<number> {
   const onEvent: OnEvent = (before, event, after) => {
     if (asJson) desk.stdout.write(`${JSON.stringify(event)}\n`);
-    else if (after) for (const line of eventLines({ before, event, after }, paperOf(desk))) desk.stdout.write(`${line}\n`);
+    else if (after)
+      for (const line of eventLines({ before, event, after }, paperOf(desk))) desk.stdout.write(`${line}\n`);
   };
-  return untilInterrupted(desk, async (signal) => ((await follow(place, { signal, onEvent }).end).how === 'lost' ? exitCodes.notRunning : exitCodes.ok));
+  return untilInterrupted(desk, async (signal) =>
+    (await follow(place, { signal, onEvent }).end).how === 'lost' ? exitCodes.notRunning : exitCodes.ok,
+  );
 }
 
 /** Does something that Ctrl-C ends. */
 async function untilInterrupted(desk: Desk, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const leaving = new AbortController();
-  const interrupts = interruptions(desk, { asks: false, onQuestion: () => undefined, onLeave: () => leaving.abort(), onStop: () => undefined });
+  const interrupts = interruptions(desk, {
+    asks: false,
+    onQuestion: () => undefined,
+    onLeave: () => leaving.abort(),
+    onStop: () => undefined,
+  });
   try {
     return await work(leaving.signal);
   } finally {
@@ -95,45 +104,87 @@ async function sessionLog(desk: Desk, { place, options, session }: SessionLog): 
   if (!found.ok) return fail(desk, found.refusal, options.json ?? false);
   const { path, attempts } = found.value;
   if (options.json) {
-    const entries = attempts.map(({ attempt, folder }) => ({ attempt, folder, outputBytes: outputLength(folder), prompt: join(path, 'shown', 'prompt.md') }));
-    await sayJson(desk, sessionLogOutput.parse({ run: place.run, session: session === 'review' ? 'review' : Number(session), attempts: entries }));
+    const entries = attempts.map(({ attempt, folder }) => ({
+      attempt,
+      folder,
+      outputBytes: outputLength(folder),
+      prompt: join(path, 'shown', 'prompt.md'),
+    }));
+    await sayJson(
+      desk,
+      sessionLogOutput.parse({
+        run: place.run,
+        session: session === 'review' ? 'review' : Number(session),
+        attempts: entries,
+      }),
+    );
     return exitCodes.ok;
   }
   return untilInterrupted(desk, async (signal) => {
     for (const { attempt, folder } of attempts) {
       if (attempts.length > 1 && !options.raw) await say(desk, `── attempt ${attempt} ──\n`);
       const isLast = attempt === attempts.at(-1)?.attempt;
-      await copyOutput(desk, { folder, raw: options.raw ?? false, follow: (options.follow ?? false) && isLast, signal });
+      await copyOutput(desk, {
+        folder,
+        raw: options.raw ?? false,
+        follow: (options.follow ?? false) && isLast,
+        signal,
+      });
     }
     return exitCodes.ok;
   });
 }
 
 /** The folders of a session's attempts, in order. */
-function attemptsOf(place: RunPlace, session: string): Result<{ readonly path: string; readonly attempts: readonly AttemptFolder[] }, Failure> {
+function attemptsOf(
+  place: RunPlace,
+  session: string,
+): Result<{ readonly path: string; readonly attempts: readonly AttemptFolder[] }, Failure> {
   if (session !== 'review' && !/^[1-9]\d{0,6}$/.test(session)) {
-    return refused(failure('usage', 'bad_session', { what: `--session takes an option's number or review, not ${JSON.stringify(session)}`, fix: 'hma status lists the options.' }));
+    return refused(
+      failure('usage', 'bad_session', {
+        what: `--session takes an option's number or review, not ${JSON.stringify(session)}`,
+        fix: 'hma status lists the options.',
+      }),
+    );
   }
-  const { path } = new SessionFolder(runFiles(place.folder).sessions, session === 'review' ? { kind: 'review' } : { kind: 'option', number: Number(session) });
+  const { path } = new SessionFolder(
+    runFiles(place.folder).sessions,
+    session === 'review' ? { kind: 'review' } : { kind: 'option', number: Number(session) },
+  );
   const names = existsSync(path) ? readdirSync(path) : [];
   const attempts = names.flatMap((name) => {
     const attempt = /^attempt-(\d+)$/.exec(name)?.[1];
     return attempt === undefined ? [] : [{ attempt: Number(attempt), folder: join(path, name) }];
   });
-  if (attempts.length === 0) return refused(failure('notFound', 'no_session', { what: `run ${place.run} has ${session === 'review' ? 'no review' : `no option ${session}`} with a process yet`, fix: 'hma status lists the options.' }));
+  if (attempts.length === 0)
+    return refused(
+      failure('notFound', 'no_session', {
+        what: `run ${place.run} has ${session === 'review' ? 'no review' : `no option ${session}`} with a process yet`,
+        fix: 'hma status lists the options.',
+      }),
+    );
   return ok({ path, attempts: attempts.toSorted((a, b) => a.attempt - b.attempt) });
 }
 
 /** Sequences that would move the cursor, change titles or colours: an agent's output is shown, not obeyed. */
-const escapes = /\u001b(?:\[[0-9;?<>=!]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/g;
+const escapes =
+  /\u001b(?:\[[0-9;?<>=!]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/g;
 /** An output that is followed is looked at so often, ms. */
 const lookMs = 500;
 
 /** Output as text without control sequences, line ends kept. */
-export const plainOutput = (text: string): string => text.replace(escapes, '').replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+export const plainOutput = (text: string): string =>
+  text
+    .replace(escapes, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 
 /** Prints a program's output from its beginning; with `follow` until it has ended or the person leaves. */
-async function copyOutput(desk: Desk, given: { readonly folder: string; readonly raw: boolean; readonly follow: boolean; readonly signal: AbortSignal }): Promise<void> {
+async function copyOutput(
+  desk: Desk,
+  given: { readonly folder: string; readonly raw: boolean; readonly follow: boolean; readonly signal: AbortSignal },
+): Promise<void> {
   const { folder, raw, signal } = given;
   const decoder = new TextDecoder();
   let at = 0;

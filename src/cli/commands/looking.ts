@@ -27,18 +27,33 @@ export async function status(desk: Desk, options: RunOptions): Promise<number> {
   const view = await viewRun(place.value);
   if (!view.ok) return fail(desk, view.refusal, json);
   const given = givenOf(desk, view.value);
-  for (const problem of view.value.problems) remark(desk, `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}. What is before it was read; nothing more is written until that is resolved.`);
+  for (const problem of view.value.problems)
+    remark(
+      desk,
+      `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}. What is before it was read; nothing more is written until that is resolved.`,
+    );
   if (json) await sayJson(desk, statusOutput.parse(statusReport(view.value, given)));
-  else await sayLines(desk, statusPage(view.value.state, given, { runFolder: place.value.folder, live: view.value.live, paper: paperOf(desk) }));
+  else
+    await sayLines(
+      desk,
+      statusPage(view.value.state, given, {
+        runFolder: place.value.folder,
+        live: view.value.live,
+        paper: paperOf(desk),
+      }),
+    );
   return exitCodes.ok;
 }
 
 /** `hma list`: the workspace's runs, or all. */
 export async function list(desk: Desk, options: { readonly all?: boolean; readonly json?: boolean }): Promise<number> {
   const workspace = options.all ? undefined : findWorkspace(desk.cwd);
-  const homes = stateHomes(desk.env, { workspace: workspace ?? findWorkspace(desk.cwd) });
+  const homes = stateHomes(desk.env, workspace ?? findWorkspace(desk.cwd));
   const places = workspace === undefined ? allRuns(homes) : runsOf(workspace, homes);
-  const report: Parameters<typeof listOutput.parse>[0] & { runs: ReturnType<typeof runReport>[]; unreadable: { runFolder: string; why: string }[] } = { runs: [], unreadable: [] };
+  const report: { runs: ReturnType<typeof runReport>[]; unreadable: { runFolder: string; why: string }[] } = {
+    runs: [],
+    unreadable: [],
+  };
   const rows: string[][] = [];
   const { style, columns } = paperOf(desk);
   for (const place of places) {
@@ -51,13 +66,34 @@ export async function list(desk: Desk, options: { readonly all?: boolean; readon
     report.runs.push(entry);
     const { state, live } = view.value;
     const standing = live || state.phase === 'finished' ? sayPhase(state) : style.warn('not running');
-    const cells = [style.bold(entry.run), standing, String(entry.options), String(entry.accepted), entry.record === null ? '' : sayScore(entry.record), entry.final ?? '', oneLine(entry.name, 30)];
+    const cells = [
+      style.bold(entry.run),
+      standing,
+      String(entry.options),
+      String(entry.accepted),
+      entry.record === null ? '' : sayScore(entry.record),
+      entry.final ?? '',
+      oneLine(entry.name, 30),
+    ];
     rows.push(workspace === undefined ? [...cells, style.dim(entry.workspace)] : cells);
   }
   if (options.json) await sayJson(desk, listOutput.parse(report));
-  else if (rows.length === 0) await say(desk, `No runs ${workspace === undefined ? `in ${homes.join(' or ')}` : `of ${workspace}`} yet. Start one with hma run.\n`);
+  else if (rows.length === 0)
+    await say(
+      desk,
+      `No runs ${workspace === undefined ? `in ${homes.join(' or ')}` : `of ${workspace}`} yet. Start one with hma run.\n`,
+    );
   else {
-    const head = ['run', 'stands', 'options', 'accepted', 'record', 'final', 'task', ...(workspace === undefined ? ['workspace'] : [])].map((word) => style.dim(word));
+    const head = [
+      'run',
+      'stands',
+      'options',
+      'accepted',
+      'record',
+      'final',
+      'task',
+      ...(workspace === undefined ? ['workspace'] : []),
+    ].map((word) => style.dim(word));
     await sayLines(desk, table({ rows: [head, ...rows], right: new Set([2, 3, 4]), columns }));
   }
   for (const { runFolder, why } of report.unreadable) remark(desk, `hma: ${runFolder}: ${why}`);
@@ -71,7 +107,8 @@ export type CandidateOrder = (typeof candidateOrders)[number];
 /** Candidates in an order: of their acceptance, best first by score or grade (ungraded last), or by option. */
 export function sortCandidates(state: Pick<RunState, 'archive' | 'terms'>, order: CandidateOrder): Candidate[] {
   const { metric } = state.terms;
-  const grade = (candidate: Candidate): number => (candidate.grade?.kind === 'graded' ? candidate.grade.grade : Number.NaN);
+  const grade = (candidate: Candidate): number =>
+    candidate.grade?.kind === 'graded' ? candidate.grade.grade : Number.NaN;
   switch (order) {
     case 'order':
       return [...state.archive];
@@ -85,7 +122,10 @@ export function sortCandidates(state: Pick<RunState, 'archive' | 'terms'>, order
 }
 
 /** `hma candidates`. */
-export async function candidates(desk: Desk, options: RunOptions & { readonly sort?: CandidateOrder }): Promise<number> {
+export async function candidates(
+  desk: Desk,
+  options: RunOptions & { readonly sort?: CandidateOrder },
+): Promise<number> {
   const json = options.json ?? false;
   const place = findRun({ ...desk, run: options.run });
   if (!place.ok) return fail(desk, place.refusal, json);

@@ -19,25 +19,47 @@ import type { RunOptions } from './looking.ts';
 
 /** A refusal to start as a failure of the command. */
 export const startFailure = (refusal: StartRefusal): Failure =>
-  failure(refusal.reason === 'held' ? 'held' : refusal.reason === 'contract' ? 'contract' : 'failed', refusal.reason, { what: refusal.text, fix: refusal.fix });
+  failure(refusal.reason === 'held' ? 'held' : refusal.reason === 'contract' ? 'contract' : 'failed', refusal.reason, {
+    what: refusal.text,
+    fix: refusal.fix,
+  });
 
 /** `hma run`: checks the contract, starts the run, and shows it until it is over. */
-export async function run(desk: Desk, options: { readonly detach?: boolean; readonly file?: string; readonly json?: boolean }): Promise<number> {
+export async function run(
+  desk: Desk,
+  options: { readonly detach?: boolean; readonly file?: string; readonly json?: boolean },
+): Promise<number> {
   const json = options.json ?? false;
   const file = options.file === undefined ? undefined : resolve(desk.cwd, options.file);
-  const workspace = findWorkspace(desk.cwd) ?? (file !== undefined && existsSync(file) ? realpathSync(dirname(file)) : realpathSync(desk.cwd));
-  const loaded = await loadContract({ workspace, ...(file === undefined ? {} : { file }), given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) } });
+  const workspace =
+    findWorkspace(desk.cwd) ??
+    (file !== undefined && existsSync(file) ? realpathSync(dirname(file)) : realpathSync(desk.cwd));
+  const loaded = await loadContract({
+    workspace,
+    ...(file === undefined ? {} : { file }),
+    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
+  });
   if (!loaded.ok) {
     desk.stderr.write(formatMessages(loaded.refusal.messages));
     const errors = loaded.refusal.messages.filter(({ severity }) => severity === 'error');
     const what = `${errors[0]?.file ?? 'hma.yaml'} has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}; nothing was started`;
-    return fail(desk, failure('contract', 'contract_errors', { what, fix: `Correct ${errors.length === 1 ? 'it' : 'them'} and start again.` }), json);
+    return fail(
+      desk,
+      failure('contract', 'contract_errors', {
+        what,
+        fix: `Correct ${errors.length === 1 ? 'it' : 'them'} and start again.`,
+      }),
+      json,
+    );
   }
   if (loaded.value.warnings.length > 0) desk.stderr.write(formatMessages(loaded.value.warnings));
   return startAndShow(desk, { contract: loaded.value.contract, workspace, json, detach: options.detach ?? false });
 }
 
-async function startAndShow(desk: Desk, given: { readonly contract: Contract; readonly workspace: string; readonly json: boolean; readonly detach: boolean }): Promise<number> {
+async function startAndShow(
+  desk: Desk,
+  given: { readonly contract: Contract; readonly workspace: string; readonly json: boolean; readonly detach: boolean },
+): Promise<number> {
   const { contract, workspace, json, detach } = given;
   const home = stateHome(desk.env, contract.state);
   const started = await startRun({ workspace, contract, home, env: desk.env });
@@ -45,7 +67,12 @@ async function startAndShow(desk: Desk, given: { readonly contract: Contract; re
   const { run: id, runFolder } = started.value;
   if (!detach) return showLive(desk, { run: id, folder: runFolder, home, workspace }, { json, owns: true });
   if (json) await sayJson(desk, startedOutput.parse({ run: id, runFolder, workspace }));
-  else await sayLines(desk, [`run ${paperOf(desk).style.bold(id)} goes on in the background`, `  ${runFolder}`, '  hma watch · hma status · hma stop']);
+  else
+    await sayLines(desk, [
+      `run ${paperOf(desk).style.bold(id)} goes on in the background`,
+      `  ${runFolder}`,
+      '  hma watch · hma status · hma stop',
+    ]);
   return exitCodes.ok;
 }
 
@@ -67,22 +94,61 @@ interface Resumed {
 }
 
 /** `hma resume`: a controller for a run that has none, and an end to its pause. */
-export async function resume(desk: Desk, named: string | undefined, options: RunOptions & { readonly all?: boolean; readonly takeOver?: boolean }): Promise<number> {
+export async function resume(
+  desk: Desk,
+  named: string | undefined,
+  options: RunOptions & { readonly all?: boolean; readonly takeOver?: boolean },
+): Promise<number> {
   const json = options.json ?? false;
   if (options.all) return resumeAll(desk, json);
   const place = findRun({ ...desk, run: named ?? options.run });
   if (!place.ok) return fail(desk, place.refusal, json);
   const read = readOffline(place.value);
   if (!read.ok) return fail(desk, read.refusal, json);
-  if (read.value.state.phase === 'finished') return fail(desk, failure('refused', 'finished', { what: `run ${place.value.run} is over`, fix: 'Start another one with hma run, or look at this one with hma candidates.' }), json);
-  const revived = await reviveRun({ runFolder: place.value.folder, env: desk.env, takeOver: options.takeOver ?? false });
+  if (read.value.state.phase === 'finished')
+    return fail(
+      desk,
+      failure('refused', 'finished', {
+        what: `run ${place.value.run} is over`,
+        fix: 'Start another one with hma run, or look at this one with hma candidates.',
+      }),
+      json,
+    );
+  const revived = await reviveRun({
+    runFolder: place.value.folder,
+    env: desk.env,
+    takeOver: options.takeOver ?? false,
+  });
   if (!revived.ok) return fail(desk, startFailure(revived.refusal), json);
   const connection = await attach(place.value.folder);
-  if (!connection) return fail(desk, failure('notRunning', 'no_controller', { what: `the controller of run ${place.value.run} left again at once`, fix: `Read ${place.value.folder}/controller.log.` }), json);
+  if (!connection)
+    return fail(
+      desk,
+      failure('notRunning', 'no_controller', {
+        what: `the controller of run ${place.value.run} left again at once`,
+        fix: `Read ${place.value.folder}/controller.log.`,
+      }),
+      json,
+    );
   const reply = await connection.intend({ kind: 'resume', by: personOf(desk) });
   connection.close();
-  if (!reply.done) return fail(desk, failure('refused', reply.reason, { what: reply.text, fix: 'See hma status.' }), json);
-  if (json) await sayJson(desk, resumedOutput.parse({ runs: [{ run: place.value.run, runFolder: place.value.folder, running: true, goesOn: true, problem: null } satisfies Resumed] }));
+  if (!reply.done)
+    return fail(desk, failure('refused', reply.reason, { what: reply.text, fix: 'See hma status.' }), json);
+  if (json)
+    await sayJson(
+      desk,
+      resumedOutput.parse({
+        runs: [
+          {
+            run: place.value.run,
+            runFolder: place.value.folder,
+            running: true,
+            goesOn: true,
+            problem: null,
+          } satisfies Resumed,
+        ],
+      }),
+    );
   else await sayLines(desk, [`run ${place.value.run} goes on: hma watch`]);
   return exitCodes.ok;
 }
@@ -90,12 +156,18 @@ export async function resume(desk: Desk, named: string | undefined, options: Run
 /** After a reboot: every run that is not over gets its controller; a pause stays one, since a person or a fault made it. */
 async function resumeAll(desk: Desk, json: boolean): Promise<number> {
   const runs: Resumed[] = [];
-  for (const place of allRuns(stateHomes(desk.env, { workspace: findWorkspace(desk.cwd) }))) {
+  for (const place of allRuns(stateHomes(desk.env, findWorkspace(desk.cwd)))) {
     const read = readOffline(place);
     if (!read.ok || read.value.state.phase === 'finished') continue;
     const revived = await reviveRun({ runFolder: place.folder, env: desk.env });
     const goesOn = revived.ok && read.value.state.pause === null;
-    runs.push({ run: place.run, runFolder: place.folder, running: revived.ok, goesOn, problem: revived.ok ? null : `${revived.refusal.text}; ${revived.refusal.fix}` });
+    runs.push({
+      run: place.run,
+      runFolder: place.folder,
+      running: revived.ok,
+      goesOn,
+      problem: revived.ok ? null : `${revived.refusal.text}; ${revived.refusal.fix}`,
+    });
   }
   if (json) await sayJson(desk, resumedOutput.parse({ runs }));
   else await sayLines(desk, runs.length === 0 ? ['No run is waiting to go on.'] : runs.map(sayResumed));
@@ -104,4 +176,5 @@ async function resumeAll(desk: Desk, json: boolean): Promise<number> {
   return bad.length > 0 ? exitCodes.failed : exitCodes.ok;
 }
 
-const sayResumed = (one: Resumed): string => `${one.run}  ${one.problem !== null ? `not resumed: ${one.problem}` : one.goesOn ? 'goes on' : `is paused: hma resume ${one.run}`}`;
+const sayResumed = (one: Resumed): string =>
+  `${one.run}  ${one.problem !== null ? `not resumed: ${one.problem}` : one.goesOn ? 'goes on' : `is paused: hma resume ${one.run}`}`;

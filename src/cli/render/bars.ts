@@ -38,7 +38,9 @@ export function stackedBar(parts: readonly BarPart[], cells: number): string {
   const free = cells - shown.length; // one cell each is given away first
   const exact = shown.map(({ amount }) => (amount / whole) * free);
   const widths = exact.map((width) => 1 + Math.floor(width));
-  const byRemainder = exact.map((width, index) => ({ index, remainder: width - Math.floor(width) })).toSorted((a, b) => b.remainder - a.remainder || a.index - b.index);
+  const byRemainder = exact
+    .map((width, index) => ({ index, remainder: width - Math.floor(width) }))
+    .toSorted((a, b) => b.remainder - a.remainder || a.index - b.index);
   const missing = cells - widths.reduce((sum, width) => sum + width, 0);
   for (const { index } of byRemainder.slice(0, missing)) widths[index] = (widths[index] ?? 0) + 1;
   return shown.map(({ fill, colour }, index) => colour(fill.repeat(widths[index] ?? 0))).join('');

@@ -11,13 +11,20 @@ export function sayChange(from: number, to: number): string {
   if (from === 0 || !Number.isFinite(from)) return `${sign(to - from)}${sayScore(Math.abs(to - from))}`;
   const percent = (Math.abs(to - from) / Math.abs(from)) * 100;
   const digits = percent >= 10 ? 0 : percent >= 1 ? 1 : 2;
-  return percent >= 1e4 ? `${sign(to - from)}${sayScore(Math.abs(to - from))}` : `${sign(to - from)}${percent.toFixed(digits)} %`;
+  return percent >= 1e4
+    ? `${sign(to - from)}${sayScore(Math.abs(to - from))}`
+    : `${sign(to - from)}${percent.toFixed(digits)} %`;
 }
 
 /** A point of active runtime: `0:03.2`, `12:41.0`, from an hour on `1:02:33`. */
 export function sayClock(ms: number): string {
   const total = Math.max(0, Math.floor(ms / 100));
-  const [hours, minutes, seconds, tenths] = [Math.floor(total / 36_000), Math.floor(total / 600) % 60, Math.floor(total / 10) % 60, total % 10];
+  const [hours, minutes, seconds, tenths] = [
+    Math.floor(total / 36_000),
+    Math.floor(total / 600) % 60,
+    Math.floor(total / 10) % 60,
+    total % 10,
+  ];
   const two = (value: number): string => String(value).padStart(2, '0');
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}.${tenths}`;
 }
@@ -27,13 +34,17 @@ export function sayLength(ms: number): string {
   if (ms < 10_000) return `${(Math.max(0, ms) / 1000).toFixed(2)} s`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 3600)
+    return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   const minutes = Math.round(ms / 60_000);
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return minutes % 60 === 0
+    ? `${minutes / 60} h`
+    : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
 /** A share of a whole: `51.1 %`; `—` where there is no whole. */
-export const sayShare = (part: number, whole: number): string => (whole > 0 ? `${((part / whole) * 100).toFixed(1)} %` : '—');
+export const sayShare = (part: number, whole: number): string =>
+  whole > 0 ? `${((part / whole) * 100).toFixed(1)} %` : '—';
 
 /** A number of bytes: `812 B`, `1.4 MB`. */
 export function sayBytes(bytes: number): string {

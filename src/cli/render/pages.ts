@@ -7,7 +7,7 @@ import { oneLine } from '../../base/oneLine.ts';
 import { finalCandidate, ownSelection } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
 import { sparkline, stackedBar } from './bars.ts';
-import { bestOf, rule, sayAgent, sayWord, type Paper } from './events.ts';
+import { bestOf, rule, sayAgent, sayWord, type Paper } from './scene.ts';
 import { sayLength, sayScore, sayShare } from './numbers.ts';
 import { statusLine } from './statusLine.ts';
 import { count, fit, pad, table, widthOf, wrap } from './text.ts';
@@ -23,7 +23,11 @@ const label = (name: string, { style }: Paper): string => `  ${style.dim(pad(nam
 const indent = ' '.repeat(12);
 
 /** Prose behind a label, broken into lines. */
-function prose(name: string, text: string, given: { readonly paper: Paper; readonly colour?: (line: string) => string }): string[] {
+function prose(
+  name: string,
+  text: string,
+  given: { readonly paper: Paper; readonly colour?: (line: string) => string },
+): string[] {
   const { paper, colour = (line: string) => line } = given;
   const lines = wrap(text, Math.min(paper.columns, 100) - indent.length);
   return lines.map((line, index) => `${index === 0 ? label(name, paper) : indent}${colour(line)}`);
@@ -32,7 +36,12 @@ function prose(name: string, text: string, given: { readonly paper: Paper; reado
 /** The page at the end of a run: the final candidate and who chose it, the options, times, where everything lies, what to do next. */
 export function summaryPage(state: RunState, places: Places, paper: Paper): string[] {
   const { style } = paper;
-  const given: Given = { wall: state.finished?.wall ?? 0, mono: 0, boot: '', active: state.finished?.active ?? state.clock.active };
+  const given: Given = {
+    wall: state.finished?.wall ?? 0,
+    mono: 0,
+    boot: '',
+    active: state.finished?.active ?? state.clock.active,
+  };
   const lines = [
     '',
     rule(style.bold('result'), paper),
@@ -54,9 +63,17 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
 export function statusPage(state: RunState, given: Given, page: Places & { readonly paper: Paper }): string[] {
   const { paper } = page;
   const { style } = paper;
-  const pause = state.pause ? prose('paused', `${oneLine(state.pause.detail, 600)} (go on: hma resume)`, { paper, colour: style.warn }) : [];
-  const dead = page.live || state.phase === 'finished' ? [] : [`  ${style.warn('not running: no controller looks after this run; go on with hma resume')}`];
-  const people = state.notices.filter((notice) => notice.level !== 'info').slice(-3).flatMap((notice) => prose('notice', oneLine(notice.text, 600), { paper, colour: style.warn }));
+  const pause = state.pause
+    ? prose('paused', `${oneLine(state.pause.detail, 600)} (go on: hma resume)`, { paper, colour: style.warn })
+    : [];
+  const dead =
+    page.live || state.phase === 'finished'
+      ? []
+      : [`  ${style.warn('not running: no controller looks after this run; go on with hma resume')}`];
+  const people = state.notices
+    .filter((notice) => notice.level !== 'info')
+    .slice(-3)
+    .flatMap((notice) => prose('notice', oneLine(notice.text, 600), { paper, colour: style.warn }));
   const lines = [
     `${style.bold(oneLine(state.terms.name, 60))}  ${style.dim(`run ${state.run}`)}`,
     `  ${statusLine(state, given, paper)}`,
@@ -71,7 +88,9 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     '',
     ...timeLines(state, given, paper),
     `${label('isolation', paper)}${state.isolation.tier}`,
-    ...(state.isolation.cannot.length > 0 ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 900)}`, { paper, colour: style.dim }) : []),
+    ...(state.isolation.cannot.length > 0
+      ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 900)}`, { paper, colour: style.dim })
+      : []),
     `${label('run', paper)}${page.runFolder}`,
     `${label('workspace', paper)}${state.workspace}`,
   ];
@@ -80,7 +99,12 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
 
 /** A candidate in a phrase: id, score, author, session, and its grade where there is one. */
 function sayCandidate(state: RunState, candidate: Candidate, { style }: Paper): string {
-  const grade = candidate.grade === null ? '' : candidate.grade.kind === 'graded' ? ` · grade ${style.bold(sayScore(candidate.grade.grade))}` : style.warn(' · no grade');
+  const grade =
+    candidate.grade === null
+      ? ''
+      : candidate.grade.kind === 'graded'
+        ? ` · grade ${style.bold(sayScore(candidate.grade.grade))}`
+        : style.warn(' · no grade');
   return `${style.bold(pad(candidate.id, 4))} ${pad(sayScore(candidate.score), 9, 'right')}  ${style.dim('by')} ${sayAgent(state, candidate.author, style)} ${style.dim(`in option ${candidate.option}`)}${grade}`;
 }
 
@@ -94,9 +118,19 @@ function resultLines(state: RunState, paper: Paper): string[] {
   const best = record(state.archive, metric);
   const last = standing(state.archive);
   const decided = state.selections.length > 0;
-  const who = final.by === 'person' ? 'selected by a person' : final.by === 'reviewer' ? `selected by the reviewer ${oneLine(state.review ? state.terms.agents[state.review.reviewer].name : '', 40)}` : decided ? 'selected by fallback' : 'would be selected now';
+  const who =
+    final.by === 'person'
+      ? 'selected by a person'
+      : final.by === 'reviewer'
+        ? `selected by the reviewer ${oneLine(state.review ? state.terms.agents[state.review.reviewer].name : '', 40)}`
+        : decided
+          ? 'selected by fallback'
+          : 'would be selected now';
   const own = ownSelection(state.selections);
-  const aside = final.by === 'person' && own?.candidate && own.candidate !== final.candidate ? [`${label('', paper)}${style.dim(`the run's own selection was ${own.candidate}, by ${own.by}`)}`] : [];
+  const aside =
+    final.by === 'person' && own?.candidate && own.candidate !== final.candidate
+      ? [`${label('', paper)}${style.dim(`the run's own selection was ${own.candidate}, by ${own.by}`)}`]
+      : [];
   return [
     `${label(decided ? 'final' : 'so far', paper)}${sayCandidate(state, chosen, paper)}`,
     ...prose('', `${who}: ${oneLine(final.reason, 600)}`, { paper }),
@@ -104,7 +138,11 @@ function resultLines(state: RunState, paper: Paper): string[] {
     ...(best ? [`${label('record', paper)}${sayCandidate(state, best, paper)}`] : []),
     ...(last ? [`${label('standing', paper)}${sayCandidate(state, last, paper)}`] : []),
     ...(state.review?.outcome ? [`${label('review', paper)}${state.review.outcome}`] : []),
-    `${label('scores', paper)}${sparkline(metric, state.archive.map((candidate) => candidate.score), Math.max(8, Math.min(paper.columns, 100) - 40))}  ${style.dim(count(state.archive.length, 'candidate'))}`,
+    `${label('scores', paper)}${sparkline(
+      metric,
+      state.archive.map((candidate) => candidate.score),
+      Math.max(8, Math.min(paper.columns, 100) - 40),
+    )}  ${style.dim(count(state.archive.length, 'candidate'))}`,
   ];
 }
 
@@ -127,7 +165,9 @@ function optionsTable(state: RunState, { style, columns }: Paper): string[] {
       handoff === null || handoff === undefined ? '—' : sayLength(handoff),
     ];
   });
-  const head = ['#', 'agent', 'ended', 'accepted', 'rejected', 'best', 'time', 'handoff'].map((word) => style.dim(word));
+  const head = ['#', 'agent', 'ended', 'accepted', 'rejected', 'best', 'time', 'handoff'].map((word) =>
+    style.dim(word),
+  );
   return table({ rows: [head, ...rows], right: new Set([0, 3, 4, 5, 6, 7]), columns, indent: '  ' });
 }
 
@@ -135,9 +175,16 @@ function optionsTable(state: RunState, { style, columns }: Paper): string[] {
 function boundaryTable(state: RunState, { style, columns }: Paper): string[] {
   const rows = handoffs(state);
   if (rows.length === 0) return [];
-  const since = (row: Handoff, at: number | null): string => (at === null ? '—' : sayLength(Math.max(0, at - row.endedAt)));
-  const cells = rows.map((row) => [`${row.from} → ${row.to}`, ...[row.settledAt, row.reapedAt, row.cleanAt, row.spawnedAt, row.spokeAt].map((at) => since(row, at)), String(row.processesEnded)]);
-  const head = ['handoff', 'settled', 'processes gone', 'clean', 'spawned', 'first output', 'ended'].map((word) => style.dim(word));
+  const since = (row: Handoff, at: number | null): string =>
+    at === null ? '—' : sayLength(Math.max(0, at - row.endedAt));
+  const cells = rows.map((row) => [
+    `${row.from} → ${row.to}`,
+    ...[row.settledAt, row.reapedAt, row.cleanAt, row.spawnedAt, row.spokeAt].map((at) => since(row, at)),
+    String(row.processesEnded),
+  ]);
+  const head = ['handoff', 'settled', 'processes gone', 'clean', 'spawned', 'first output', 'ended'].map((word) =>
+    style.dim(word),
+  );
   return ['', ...table({ rows: [head, ...cells], right: new Set([1, 2, 3, 4, 5, 6]), columns, indent: '  ' })];
 }
 
@@ -146,13 +193,22 @@ function timeLines(state: RunState, given: Given, paper: Paper): string[] {
   const shares = timeShares(state, given);
   const times = handoffTimes(handoffs(state));
   const sayMs = (ms: number | undefined): string => (ms === undefined ? '—' : sayLength(ms));
-  const handoff = times.count === 0 ? [] : [`${label('handoffs', paper)}p50 ${sayMs(times.p50)} · p95 ${sayMs(times.p95)}${style.dim(` over ${times.count}; to the first output p50 ${sayMs(times.firstOutputP50)} · p95 ${sayMs(times.firstOutputP95)}`)}`];
+  const handoff =
+    times.count === 0
+      ? []
+      : [
+          `${label('handoffs', paper)}p50 ${sayMs(times.p50)} · p95 ${sayMs(times.p95)}${style.dim(` over ${times.count}; to the first output p50 ${sayMs(times.firstOutputP50)} · p95 ${sayMs(times.firstOutputP95)}`)}`,
+        ];
   return [...shareLines(state, shares, paper), ...handoff];
 }
 
 function shareLines(state: RunState, shares: TimeShares, paper: Paper): string[] {
   const { style } = paper;
-  const part = (name: string, amount: number, look: { fill: string; colour: (text: string) => string }) => ({ name: oneLine(name, 30), amount, ...look });
+  const part = (name: string, amount: number, look: { fill: string; colour: (text: string) => string }) => ({
+    name: oneLine(name, 30),
+    amount,
+    ...look,
+  });
   const parts = [
     part(state.terms.agents.A.name, shares.sessions.A, { fill: '█', colour: (text) => style.agent('A', text) }),
     part(state.terms.agents.B.name, shares.sessions.B, { fill: '▓', colour: (text) => style.agent('B', text) }),
@@ -162,9 +218,14 @@ function shareLines(state: RunState, shares: TimeShares, paper: Paper): string[]
     part('unused exploration', shares.unusedExploration, { fill: '░', colour: style.dim }),
     part('ahead', shares.ahead, { fill: '·', colour: style.dim }),
   ].filter(({ amount }) => amount > 0);
-  const names = parts.map(({ name, amount, fill, colour }) => `${colour(fill)} ${name} ${sayShare(amount, shares.budget)}`);
+  const names = parts.map(
+    ({ name, amount, fill, colour }) => `${colour(fill)} ${name} ${sayShare(amount, shares.budget)}`,
+  );
   const paused = shares.paused > 0 ? [`paused ${sayLength(shares.paused)} beside it`] : [];
-  return [`${label('time', paper)}${stackedBar(parts, 50)} ${style.dim(`of ${sayLength(shares.budget)}`)}`, ...packed([...names, ...paused], paper)];
+  return [
+    `${label('time', paper)}${stackedBar(parts, 50)} ${style.dim(`of ${sayLength(shares.budget)}`)}`,
+    ...packed([...names, ...paused], paper),
+  ];
 }
 
 /** Short pieces side by side, as many on a line as fit. */
@@ -182,10 +243,16 @@ function packed(pieces: readonly string[], { columns }: Paper): string[] {
 function nextLines(state: RunState, { live }: Places, { style }: Paper): string[] {
   const finished = state.phase === 'finished';
   const final = finalCandidate({ ...state.terms, ...state })?.candidate;
-  const other = [record(state.archive, state.terms.metric), standing(state.archive), ...state.archive.toReversed()].find((candidate) => candidate && candidate.id !== final);
+  const other = [
+    record(state.archive, state.terms.metric),
+    standing(state.archive),
+    ...state.archive.toReversed(),
+  ].find((candidate) => candidate && candidate.id !== final);
   const commands: [string, string][] = [
     ['hma candidates', 'all candidates, with scores and notes'],
-    ...(other ? [[`hma select ${other.id} --reason "…"`, 'choose another one; nothing is overwritten'] as [string, string]] : []),
+    ...(other
+      ? [[`hma select ${other.id} --reason "…"`, 'choose another one; nothing is overwritten'] as [string, string]]
+      : []),
     ['hma log --session 1', 'what the first session printed'],
     ...(finished || live ? [] : [['hma resume', 'go on with the run'] as [string, string]]),
   ];
@@ -206,9 +273,20 @@ export function candidatesPage(state: RunState, candidates: readonly Candidate[]
     candidate.reported === null ? '' : sayScore(candidate.reported),
     ...(graded ? [candidate.grade?.kind === 'graded' ? sayScore(candidate.grade.grade) : ''] : []),
     (marks.get(candidate.id) ?? []).join(', '),
-    style.dim([...candidate.flags.map(sayWord), oneLine(candidate.note ?? '', 120)].filter((part) => part !== '').join('; ')),
+    style.dim(
+      [...candidate.flags.map(sayWord), oneLine(candidate.note ?? '', 120)].filter((part) => part !== '').join('; '),
+    ),
   ]);
-  const head = ['id', 'author', 'option', oneLine(state.terms.metric.name, 20), 'reported', ...(graded ? ['grade'] : []), '', 'note'].map((word) => style.dim(word));
+  const head = [
+    'id',
+    'author',
+    'option',
+    oneLine(state.terms.metric.name, 20),
+    'reported',
+    ...(graded ? ['grade'] : []),
+    '',
+    'note',
+  ].map((word) => style.dim(word));
   return table({ rows: [head, ...rows], right: new Set(graded ? [2, 3, 4, 5] : [2, 3, 4]), columns });
 }
 

@@ -20,10 +20,11 @@ export class Screen {
     this.#stream = stream;
   }
 
-  /** Adds lines above the bottom one. */
-  print(lines: readonly string[]): void {
-    if (lines.length === 0) return;
+  /** Adds lines above the bottom one, which may be replaced in the same stroke. */
+  print(lines: readonly string[], bottom: string = this.#bottom): void {
+    if (lines.length === 0) return this.setBottom(bottom);
     this.#clear();
+    this.#bottom = bottom;
     this.#stream.write(`${lines.join('\n')}\n`);
     this.#draw();
   }

@@ -2,14 +2,16 @@ import { isUndecided } from '../../experiments/model.ts';
 import type { RunState } from '../../run/model.ts';
 import { capOf, explorationEndsAt, reviewWindowEndsAt } from '../../run/schedule.ts';
 import type { Given } from '../../base/fact.ts';
-import { sayAgent, sayWord, type Paper } from './events.ts';
+import { sayAgent, sayWord, type Paper } from './scene.ts';
 import { sayLength } from './numbers.ts';
 import { count, fit } from './text.ts';
 
 /** The one line at the bottom of a terminal: phase, session, accepted against the cap, what is being judged, time left. */
 export function statusLine(state: RunState, given: Given, paper: Paper): string {
   const { style, columns } = paper;
-  const parts = [style.bold(sayPhase(state)), ...whose(state, paper), ...counts(state), timeLeft(state, given)].filter((part) => part !== '');
+  const parts = [style.bold(sayPhase(state)), ...whose(state, paper), ...counts(state), timeLeft(state, given)].filter(
+    (part) => part !== '',
+  );
   return fit(parts.join(style.dim(' · ')), columns);
 }
 
@@ -21,11 +23,13 @@ export function sayPhase(state: RunState): string {
 }
 
 function whose(state: RunState, { style }: Paper): string[] {
-  if (state.phase === 'reviewing' && state.review) return [`${sayAgent(state, state.review.reviewer, style)} reviews`];
+  if (state.phase === 'reviewing' && state.review && state.review.state !== 'closed')
+    return [`${sayAgent(state, state.review.reviewer, style)} reviews`];
   const option = state.options.at(-1);
   if (state.phase !== 'exploring' || !option) return [];
   const doing = option.state === 'open' ? '' : ' (handing over)';
-  const waits = option.state === 'open' && option.attempts.at(-1)?.state === 'ended' ? ' (waits for another attempt)' : '';
+  const waits =
+    option.state === 'open' && option.attempts.at(-1)?.state === 'ended' ? ' (waits for another attempt)' : '';
   return [`option ${option.number} ${sayAgent(state, option.agent, style)}${doing}${waits}`];
 }
 
@@ -35,13 +39,18 @@ function counts(state: RunState): string[] {
   const cap = capOf(state);
   const pending = state.experiments.filter(isUndecided).length;
   return [
-    option && option.state !== 'closed' ? `${option.accepted.length}${Number.isFinite(cap) ? `/${cap}` : ''} accepted` : '',
+    option && option.state !== 'closed'
+      ? `${option.accepted.length}${Number.isFinite(cap) ? `/${cap}` : ''} accepted`
+      : '',
     state.budgets.experiments === null ? '' : `${state.archive.length}/${state.budgets.experiments} in all`,
     pending > 0 ? `${count(pending, 'experiment')} being judged` : '',
   ];
 }
 
 function timeLeft(state: RunState, given: Given): string {
-  if (state.phase === 'exploring') return `${sayLength(Math.max(0, explorationEndsAt(state, given) - given.active))} left`;
-  return state.phase === 'reviewing' ? `${sayLength(Math.max(0, reviewWindowEndsAt(state, given) - given.active))} of the review left` : '';
+  if (state.phase === 'exploring')
+    return `${sayLength(Math.max(0, explorationEndsAt(state, given) - given.active))} left`;
+  return state.phase === 'reviewing'
+    ? `${sayLength(Math.max(0, reviewWindowEndsAt(state, given) - given.active))} of the review left`
+    : '';
 }

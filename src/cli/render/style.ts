@@ -16,7 +16,10 @@ const same = (text: string): string => text;
 /** No colours: pipes, files, NO_COLOR, dumb terminals. */
 export const plainStyle: Style = { bold: same, dim: same, good: same, bad: same, warn: same, agent: (_, text) => text };
 
-const sgr = (on: number, off: number) => (text: string): string => (text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`);
+const sgr =
+  (on: number, off: number) =>
+  (text: string): string =>
+    text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`;
 const cyan = sgr(36, 39);
 const magenta = sgr(35, 39);
 

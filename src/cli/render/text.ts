@@ -1,9 +1,11 @@
 /** Escape sequences that style.ts writes. */
 const escapes = /\u001b\[\d+m/g;
-const wide = /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u;
+const wide =
+  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u;
 const segmenter = new Intl.Segmenter();
 
-const widthOfSegment = (segment: string): number => (/^[\p{Mark}\p{Format}]/u.test(segment) ? 0 : wide.test(segment) ? 2 : 1);
+const widthOfSegment = (segment: string): number =>
+  /^[\p{Mark}\p{Format}]/u.test(segment) ? 0 : wide.test(segment) ? 2 : 1;
 
 /** Columns a text takes on a terminal; styling takes none, wide characters two. */
 export function widthOf(text: string): number {
@@ -44,13 +46,19 @@ export function pad(text: string, columns: number, side: 'left' | 'right' = 'lef
 }
 
 /** Words for a number: `1 candidate`, `3 candidates`. */
-export const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`;
 
 /**
  * A table: the first row is its head; columns of numbers are set to the right. Cells keep their styling; the last column is cut where
  * the table would be wider than `columns`.
  */
-export function table(given: { readonly rows: readonly (readonly string[])[]; readonly right?: ReadonlySet<number>; readonly columns: number; readonly indent?: string }): string[] {
+export function table(given: {
+  readonly rows: readonly (readonly string[])[];
+  readonly right?: ReadonlySet<number>;
+  readonly columns: number;
+  readonly indent?: string;
+}): string[] {
   const { rows, right = new Set(), columns, indent = '' } = given;
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
   return rows.map((row) => {
@@ -63,7 +71,11 @@ export function table(given: { readonly rows: readonly (readonly string[])[]; re
  * Breaks a text without styling into lines of at most `columns`, at spaces where there are any; continuation lines begin with
  * `indent`. At most `most` lines; the last one ends in `…` where something is missing.
  */
-export function wrap(text: string, columns: number, given: { readonly indent?: string; readonly most?: number } = {}): string[] {
+export function wrap(
+  text: string,
+  columns: number,
+  given: { readonly indent?: string; readonly most?: number } = {},
+): string[] {
   const { indent = '', most = 6 } = given;
   const lines: string[] = [];
   let line = '';
@@ -78,6 +90,6 @@ export function wrap(text: string, columns: number, given: { readonly indent?: s
   }
   lines.push(line);
   const kept = lines.slice(0, most);
-  if (lines.length > most) kept[most - 1] = `${fit(kept[most - 1] ?? '', columns - 2)} …`;
+  if (lines.length > most) kept[most - 1] = `${fit(kept[most - 1] ?? '', columns - 2).replace(/ ?…$/, '')} …`;
   return kept.map((one) => fit(one, columns));
 }

@@ -14,7 +14,8 @@ let dist: string;
 
 beforeAll(async () => {
   dist = mkdtempSync(join(tmpdir(), 'hma-dist-'));
-  expect((await buildAll(dist)).wrong).toEqual([]);
+  const { wrong } = await buildAll(dist);
+  if (wrong.length > 0) throw new Error(wrong.join('; '));
 });
 afterAll(() => rmSync(dist, { recursive: true, force: true }));
 
@@ -48,7 +49,10 @@ async function place(wish: TaskWish): Promise<Place> {
       return { exit: done.status, out: done.stdout, err: done.stderr };
     },
     start(...words) {
-      const child = spawn(process.execPath, [join(dist, 'cli.js'), ...words], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(process.execPath, [join(dist, 'cli.js'), ...words], {
+        ...options,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       let [text, out] = ['', ''];
       const changed = new EventTarget();
       for (const stream of [child.stdout, child.stderr]) {
@@ -59,7 +63,18 @@ async function place(wish: TaskWish): Promise<Place> {
         });
       }
       const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-      return { process: child, exit, text: () => text, out: () => out, says: (expected) => waitFor(changed, () => (typeof expected === 'string' ? text.includes(expected) : expected.test(text)), () => `${String(expected)} in:\n${text}`) };
+      return {
+        process: child,
+        exit,
+        text: () => text,
+        out: () => out,
+        says: (expected) =>
+          waitFor(
+            changed,
+            () => (typeof expected === 'string' ? text.includes(expected) : expected.test(text)),
+            () => `${String(expected)} in:\n${text}`,
+          ),
+      };
     },
     async [Symbol.asyncDispose]() {
       await endAll(folders.root);
@@ -86,7 +101,10 @@ const statusOf = (at: Place) => statusOutput.parse(JSON.parse(at.hma('status', '
 
 test('hma run shows a whole alternation; afterwards everything can be looked at, and the selection changed', async () => {
   await using at = await place({
-    A: { 1: [{ submit: { text: '1', note: 'the first' } }, { submit: 'nan' }, { submit: 2 }, { hold: true }], review: [{ nominate: 'e3' }] },
+    A: {
+      1: [{ submit: { text: '1', note: 'the first' } }, { submit: 'nan' }, { submit: 2 }, { hold: true }],
+      review: [{ nominate: 'e3' }],
+    },
     B: { 2: [{ submit: 5 }, { submit: 4 }, { hold: true }], review: [{ nominate: 'e4' }] },
     contract: { budgets: { total: '5m', review: '30s', experiments: 4 } },
   });
@@ -103,14 +121,26 @@ test('hma run shows a whole alternation; afterwards everything can be looked at,
   expect(text).toMatch(/── result ─+\n {2}final {5}e3/);
   expect(text).not.toContain('\u001b');
 
-  expect(statusOf(at)).toMatchObject({ phase: 'finished', final: { candidate: 'e3', by: 'reviewer' }, record: 'e4', standing: 'e5', handoffs: { count: 1 } });
+  expect(statusOf(at)).toMatchObject({
+    phase: 'finished',
+    final: { candidate: 'e3', by: 'reviewer' },
+    record: 'e4',
+    standing: 'e5',
+    handoffs: { count: 1 },
+  });
   expect(at.hma('log', '--session', '2').out).toContain('scripted agent, option 2');
   expect(at.hma('log').out).toContain('★ e3 is the final candidate');
 
   const selected = at.hma('select', 'e4', '--reason', 'the best score');
-  expect(selected, selected.err).toMatchObject({ exit: 0, out: 'e4 is the final candidate, until you clear it with hma select --clear.\n' });
+  expect(selected, selected.err).toMatchObject({
+    exit: 0,
+    out: 'e4 is the final candidate, until you clear it with hma select --clear.\n',
+  });
   expect(statusOf(at).final).toEqual({ candidate: 'e4', by: 'person', reason: 'the best score' });
-  expect(at.hma('select', 'e2', '--reason', 'x')).toMatchObject({ exit: 2, err: expect.stringContaining('there is no candidate e2') });
+  expect(at.hma('select', 'e2', '--reason', 'x')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('there is no candidate e2'),
+  });
   expect(at.hma('select', '--clear', '--reason', 'the review was right').exit).toBe(0);
   expect(statusOf(at).final).toMatchObject({ candidate: 'e3', by: 'reviewer' });
 });
@@ -138,7 +168,10 @@ test('a detached run takes intents, survives its controller, and is watched acro
 
   expect(at.hma('budget', '--add', '1h', '--experiments', '9').exit).toBe(0);
   expect(statusOf(at).budgets).toMatchObject({ totalMs: 3_900_000, experiments: 9 });
-  expect(at.hma('budget', '--total', '20s')).toMatchObject({ exit: 2, err: expect.stringContaining('Nothing was changed') });
+  expect(at.hma('budget', '--total', '20s')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('Nothing was changed'),
+  });
 
   const { pid } = JSON.parse(readFileSync(join(runFolder, 'endpoint.json'), 'utf8')) as { pid: number };
   process.kill(pid, 'SIGKILL');
@@ -161,15 +194,23 @@ test('without a terminal an interrupt detaches: the run goes on', async () => {
   await run.says('"experiment.accepted"');
   run.process.kill('SIGINT');
   expect(await run.exit).toBe(8);
-  const events = run.out().trimEnd().split('\n').map((line) => eventLine.parse(JSON.parse(line)));
+  const events = run
+    .out()
+    .trimEnd()
+    .split('\n')
+    .map((line) => eventLine.parse(JSON.parse(line)));
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(statusOf(at)).toMatchObject({ live: true, phase: 'exploring' });
   expect(at.hma('stop', '--yes', '--json').exit).toBe(0);
 });
 
 test('inside a session the same command is the light one, from any folder of the workspace', async () => {
-  const program = "const { spawnSync } = require('node:child_process'); require('node:fs').mkdirSync('deep/er', { recursive: true }); const said = spawnSync('hma', ['status', '--json'], { cwd: 'deep/er', encoding: 'utf8' }); console.log('DEEP', said.status, said.stdout); const full = spawnSync(process.execPath, [process.argv[1], 'status', '--json'], { encoding: 'utf8' }); console.log('FULL', full.status, full.stdout);";
-  await using at = await place({ A: { 1: [{ run: [process.execPath, '-e', program, join(dist, 'cli.js')] }, { submit: 1 }, { hold: true }] }, B: {} });
+  const program =
+    "const { spawnSync } = require('node:child_process'); require('node:fs').mkdirSync('deep/er', { recursive: true }); const said = spawnSync('hma', ['status', '--json'], { cwd: 'deep/er', encoding: 'utf8' }); console.log('DEEP', said.status, said.stdout); const full = spawnSync(process.execPath, [process.argv[1], 'status', '--json'], { encoding: 'utf8' }); console.log('FULL', full.status, full.stdout);";
+  await using at = await place({
+    A: { 1: [{ run: [process.execPath, '-e', program, join(dist, 'cli.js')] }, { submit: 1 }, { hold: true }] },
+    B: {},
+  });
   mkdirSync(join(at.folders.workspace, 'deep'));
   expect(at.hma('run', '--detach').exit).toBe(0);
   const watch = at.start('watch');
