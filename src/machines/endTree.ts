@@ -76,6 +76,8 @@ function look(ending: Ending, onSight?: (one: LiveProcess) => void): LiveProcess
 
 async function endHard(ending: Ending): Promise<void> {
   const { tree } = ending;
+  // a program that ended politely has its exit told by the reaper, which ends by itself then: not to be cut short
+  if (tree.supervisors.length > 0 && look(ending).length === 0) await untilGone(tree.supervisors, 1000);
   if (tree.tier === 'bubblewrap' && tree.root && isAlive(tree.root) && !untouchablePids().has(tree.root.pid)) {
     const inside = descendants(tree.root);
     signalProcess(tree.root, 'SIGKILL');

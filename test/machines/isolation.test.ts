@@ -21,7 +21,7 @@ import { chooseTier, removeFolder, type TierProbe } from '../../src/machines/iso
 import { probeTiers } from '../../src/machines/probeTiers.ts';
 import { forgetUid, releaseFolder } from '../../src/machines/uidAccess.ts';
 import { pickUids, releaseUids } from '../../src/machines/uidTier.ts';
-import { MachineRoom, observed, repository, tiersHere } from './machineRoom.ts';
+import { MachineRoom, observed, repository, testUids, tiersHere } from './machineRoom.ts';
 
 const isRoot = process.getuid?.() === 0;
 let room: MachineRoom;
@@ -118,10 +118,12 @@ describe.each(confining)('tier %s', (tier) => {
       { cwd: room.workspace, encoding: 'utf8' },
     );
     expect(seen).toBe('for-the-user\nmore\n');
-    await releaseFolder(room.workspace, 58_901);
+    await releaseFolder(room.workspace, testUids()[0]);
     expect(statSync(join(room.workspace, 'gift')).uid).toBe(user);
-    expect(execFileSync('getfacl', ['-R', '-n', '-p', room.workspace], { encoding: 'utf8' })).not.toContain('58901');
-    await forgetUid(58_901, [room.base]);
+    expect(execFileSync('getfacl', ['-R', '-n', '-p', room.workspace], { encoding: 'utf8' })).not.toContain(
+      String(testUids()[0]),
+    );
+    await forgetUid(testUids()[0], [room.base]);
   });
 
   test('a session reads nothing of an earlier one outside the workspace, be it the same user', async () => {
@@ -200,7 +202,7 @@ test.runIf(tiersHere.includes('uid'))("uid: somebody's own home is never given a
 
 test.runIf(tiersHere.includes('uid'))('uid: the network can be cut, the loopback stays', async () => {
   const said = await say('uid', 'grep -c : /proc/net/dev; id -u', { confinement: { network: 'none' } });
-  expect(said).toBe('1\n58901\n');
+  expect(said).toBe(`1\n${testUids()[0]}\n`);
 });
 
 test.runIf(tiersHere.includes('uid'))(

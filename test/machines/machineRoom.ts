@@ -6,12 +6,26 @@ import { fileURLToPath } from 'node:url';
 
 import { observeRunner, startRunner, watchRunner, type Observation } from '../../src/machines/runnerControl.ts';
 import type { Confinement, ProcessIdentity, ProgramSpec, Tier } from '../../src/machines/port.ts';
+import { pickUids, releaseUids } from '../../src/machines/uidTier.ts';
 import { allPids, processAt, readProc, signalProcess } from '../../src/machines/processes.ts';
 
 /** The repository. */
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 /** The runner as it runs without a bundle. */
 export const runnerJs = join(repository, 'src/machines/runner.ts');
+
+let uids: readonly [number, number] | undefined;
+
+/** User ids of this test process alone, for a session and for an evaluation: test files run side by side, and ending is by uid. */
+export function testUids(): readonly [number, number] {
+  if (uids) return uids;
+  const holder = `test ${process.pid}`;
+  const picked = pickUids(holder, 2);
+  if (!picked.ok) throw new Error(picked.refusal);
+  process.on('exit', () => releaseUids(holder));
+  uids = [picked.value[0] as number, picked.value[1] as number];
+  return uids;
+}
 
 /** A temporary place with a workspace in which programs are run by real runners; ends whatever is left of them when it is closed. */
 export class MachineRoom {
@@ -43,7 +57,7 @@ export class MachineRoom {
         tmp: join(session, 'tmp'),
         network: 'open',
       },
-      ...(tier === 'uid' && { uid: 58_901 }),
+      ...(tier === 'uid' && { uid: testUids()[0] }),
       ...more,
     };
   }

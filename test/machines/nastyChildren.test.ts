@@ -15,6 +15,7 @@ import {
   MachineRoom,
   observed,
   running,
+  testUids,
   tiersHere,
   uniqueSeconds,
   until,
@@ -128,7 +129,7 @@ describe.each(tiersHere)('in tier %s nothing outlives its session', (tier) => {
     const evaluation = await room.start(
       tier,
       ['/bin/bash', '-c', `setsid sleep ${other} & echo ready; exec sleep 3${other}`],
-      { spec: { kind: 'evaluation' }, confinement: tier === 'uid' ? { uid: 58_902 } : {} },
+      { spec: { kind: 'evaluation' }, confinement: tier === 'uid' ? { uid: testUids()[1] } : {} },
     );
     for (const one of [session, evaluation])
       await observed(one, 'running', (now) => now.firstOutputAt !== undefined && now.program !== undefined);
@@ -151,7 +152,7 @@ test.runIf(tiersHere.includes('uid'))(
       const line = `${programs.nasty} e ${mark}; ${programs.nasty} k ${mark}; ${programs.respawn} 30 ${beat}; (trap '' TERM; setsid sleep ${mark}; :) & echo ready; exit 0`;
       const started = await room.start('uid', ['/bin/bash', '-c', line], { spec: { graceMs: 50 } });
       reports.push((await observed(started, 'ended')).report.survivors);
-      expect(listByUid(58_901)).toEqual([]);
+      expect(listByUid(testUids()[0])).toEqual([]);
       expect(running(String(mark))).toEqual([]);
     }
     expect(reports).toEqual(Array.from({ length: 20 }, () => []));
