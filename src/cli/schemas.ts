@@ -60,7 +60,7 @@ export const listOutput = z.object({
 });
 
 /** One candidate. */
-export const candidateEntry = z.object({
+const candidateEntry = z.object({
   id: z.string(),
   order: z.number().describe('place in the archive, from 1'),
   author: slot,

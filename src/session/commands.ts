@@ -15,9 +15,9 @@ import { answerRefused, answerWith, askController, type Ask } from './ask.ts';
 import { sayReceipt, sayStatus } from './words.ts';
 
 /** How long `hma submit` waits for the verdict unless told otherwise, ms: below the limit that agents' tools put on a command. */
-export const defaultWaitMs = 8000;
+const defaultWaitMs = 8000;
 /** Longest note, characters. */
-export const longestNote = 4000;
+const longestNote = 4000;
 /** A capture of a very large candidate may take this long, ms. */
 const captureMs = 15 * 60_000;
 /** One request waits at most this long for a verdict before it is made again, ms: a connection that is silently dead is noticed. */

@@ -2,7 +2,7 @@ import { oneLine } from '../base/oneLine.ts';
 import type { AgentArchive, AgentCandidate, AgentStatus, Receipt, Remaining } from '../protocol/agent.ts';
 
 /** A length of time in words, ms in: `45 s`, `12 min`, `1 h 05 min`; never more precise than an agent can use. */
-export function sayTime(ms: number): string {
+function sayTime(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
