@@ -17,6 +17,8 @@ const atOnceMs = 10_000;
 const endsAtOnceToPause = 4;
 /** Longest wait between failing options, ms. */
 const longestWaitMs = 15 * 60_000;
+/** Shortest such wait, ms: `failures.wait: 0` makes no hot loop. */
+const shortestWaitMs = 1000;
 
 /** The agent of the next option: strictly the other one (invariant 11); always the same when there is only one. */
 export function nextAgent(state: RunState): AgentSlot {
@@ -72,7 +74,7 @@ function retryTime(end: { state: RunState; option: Option | null; failure: Failu
   const { attempts, waitMs } = state.terms.failures;
   if (failure === null) {
     // The paper's single-agent baseline is asked again when it ends itself; never in a hot loop.
-    return state.terms.policy.mode === 'single' ? given.active + Math.min(longestWaitMs, waitMs * quickAttempts(option, given.active)) : null;
+    return state.terms.policy.mode === 'single' ? given.active + Math.min(longestWaitMs, Math.max(shortestWaitMs, waitMs) * quickAttempts(option, given.active)) : null;
   }
   if (!counts) return given.active;
   if (option.failures + 1 >= attempts) return null;
@@ -107,11 +109,11 @@ export function nextStart(state: RunState): NextStart {
   if (atOnce >= endsAtOnceToPause) {
     return { kind: 'pause', detail: `the last ${atOnce} sessions ended within seconds without submitting anything; look at their output (hma log), then resume` };
   }
-  return { kind: 'at', active: last.closedAt + Math.min(longestWaitMs, state.terms.failures.waitMs * 2 ** (trailing - 2)) };
+  return { kind: 'at', active: last.closedAt + Math.min(longestWaitMs, Math.max(shortestWaitMs, state.terms.failures.waitMs) * 2 ** (trailing - 2)) };
 }
 
 const endedAtOnce = (option: Option): boolean => option.endedItself && option.submissions === 0 && option.closedAt !== null && option.closedAt - option.openedAt < atOnceMs;
-const failedIdle = (option: Option): boolean => (option.closure === 'failed' || option.closure === 'stalled') && option.submissions === 0;
+const failedIdle = (option: Option): boolean => (option.closure === 'failed' || option.closure === 'stalled') && option.accepted.length === 0;
 
 /** Options in a row, latest first, that closed without an accepted experiment ("barren"). */
 export const barrenInARow = (state: RunState): number => {
