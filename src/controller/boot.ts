@@ -190,10 +190,10 @@ async function isolate(request: BootRequest, given: { contract: Contract; run: s
   if (!tier.ok) return refused({ reason: 'isolation', text: tier.refusal.message, fix: 'install bubblewrap, or set `isolation:` in hma.yaml' });
   const nested = probes.find((probe) => probe.tier === 'bubblewrap')?.nested ?? 'refused';
   if (tier.value !== 'uid') return ok({ tier: tier.value, nested });
-  const uids = pickUids(run, 2);
+  const uids = pickUids(run, 3);
   if (!uids.ok) return refused({ reason: 'isolation', text: uids.refusal, fix: 'set `isolation: none` in hma.yaml, or free some user ids' });
-  const [sessionUid = 0, evaluationUid = 0] = uids.value;
-  return ok({ tier: 'uid', nested, sessionUid, evaluationUid });
+  const [sessionUid = 0, reviewUid = 0, evaluationUid = 0] = uids.value;
+  return ok({ tier: 'uid', nested, sessionUid, reviewUid, evaluationUid });
 }
 
 async function protect(store: string, given: { workspace: string; contract: Contract; first: boolean }): Promise<Result<ProtectedFiles, BootRefusal>> {

@@ -13,7 +13,7 @@ import { runnerFile } from '../machines/runnerFiles.ts';
 import { isUndecided, type RejectionCode } from '../experiments/model.ts';
 import { verdictsEndAt } from '../run/schedule.ts';
 import { crashAt } from './crashPoints.ts';
-import { endRunner, supervise, type ProgramEnd } from './programs.ts';
+import { endProgram, supervise, type ProgramEnd } from './programs.ts';
 import type { Room } from './room.ts';
 import { newNonce } from './sessionFolders.ts';
 
@@ -142,7 +142,7 @@ export async function abandonEvaluation(room: Room, what: { id: string; nonce: s
     await recordVerdict(room, { id, place, end: seen });
     return;
   }
-  await endRunner({ dir: place.dir, nonce, tier: room.isolation.tier, graceMs: 1000 });
+  await endProgram({ dir: place.dir, nonce, tier: room.isolation.tier, graceMs: 1000 });
   const experiment = room.recorder.state.experiments.findLast((e) => e.id === id);
   if (!experiment || !isUndecided(experiment)) return;
   const at = room.recorder.given().active;

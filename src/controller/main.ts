@@ -107,9 +107,9 @@ async function main(args: readonly string[]): Promise<void> {
 
 /** Tier `uid`, at the run's end: the workspace is wholly its owner's again, and the user ids are free. */
 async function giveBackUsers(room: Room): Promise<void> {
-  const { tier, sessionUid, evaluationUid } = room.isolation;
+  const { tier, sessionUid, reviewUid, evaluationUid } = room.isolation;
   if (tier !== 'uid') return;
-  for (const uid of [sessionUid, evaluationUid]) if (uid !== undefined) await releaseFolder(room.workspace, uid);
+  for (const uid of [sessionUid, reviewUid, evaluationUid]) if (uid !== undefined) await releaseFolder(room.workspace, uid);
   releaseUids(room.recorder.state.run);
 }
 

@@ -6,7 +6,7 @@ import { treeActivity } from '../machines/treeActivity.ts';
 import { latestAttempt } from '../options/evolve.ts';
 import { livingSession } from './controller.ts';
 import type { Lease } from './lease.ts';
-import { endRunner } from './programs.ts';
+import { endProgram } from './programs.ts';
 import type { Room } from './room.ts';
 import { SessionFolder } from './sessionFolders.ts';
 import { adapterOf, sessionOf, treeOf } from './sessions.ts';
@@ -115,7 +115,7 @@ class StallWatch {
   }
 
   async #end(dir: string, nonce: string, graceMs: number): Promise<void> {
-    await endRunner({ dir, nonce, tier: this.#room.isolation.tier, graceMs });
+    await endProgram({ dir, nonce, tier: this.#room.isolation.tier, graceMs });
   }
 }
 

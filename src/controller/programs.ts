@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 
 import { endTree, type TreeEnd } from '../machines/endTree.ts';
-import { abandonStart, observeRunner, startRunner, treeOfRunner, watchRunner, type Observation } from '../machines/runnerControl.ts';
+import { abandonStart, endRunner, observeRunner, startRunner, treeOfRunner, watchRunner, type Observation } from '../machines/runnerControl.ts';
 import type { ProcessIdentity, ProgramSpec } from '../machines/port.ts';
 import type { RunnerExit } from '../machines/runnerFiles.ts';
 import type { Runtime } from './runtime.ts';
@@ -108,42 +108,14 @@ async function endOf(what: Supervision, seen: Observation): Promise<ProgramEnd |
   }
 }
 
-/** Time that a runner gets beyond the grace to make sure that its tree is gone, ms. */
-const reapWaitMs = 15_000;
-
 /**
- * Ends a program and everything it started: the runner does it when it lives, we do it when it doesn't. Safe to repeat. A start that
- * has not happened yet never will.
+ * Ends a program and everything it started; safe to repeat. A start that has not happened yet never will. What its runner had
+ * ended already is in the list too.
  */
-export async function endRunner(what: { readonly dir: string; readonly nonce: string; readonly tier: ProgramSpec['confinement']['tier']; readonly graceMs: number }): Promise<TreeEnd> {
-  const began = performance.now();
+export async function endProgram(what: { readonly dir: string; readonly nonce: string; readonly tier: ProgramSpec['confinement']['tier']; readonly graceMs: number }): Promise<TreeEnd> {
   mkdirSync(what.dir, { recursive: true, mode: 0o700 });
-  if (observeRunner(what.dir).kind === 'not_started' && abandonStart(what.dir, what.nonce) === 'abandoned') return { ended: [], survivors: [], ms: 0 };
-  const seen = observeRunner(what.dir);
-  if (seen.kind === 'running') {
-    try {
-      process.kill(seen.runner.pid, 'SIGTERM');
-    } catch {
-      // it ended between the look and the signal
-    }
-    await settled(what.dir, what.graceMs + reapWaitMs);
-  }
-  const after = observeRunner(what.dir);
-  const told = after.kind === 'ended' ? after.report.leftovers : [];
-  // Once more ourselves: a report of survivors may be old, and a dead runner has ended nothing.
-  const rest = await endTree({ tree: treeOfRunner(what), graceMs: after.kind === 'ended' ? 0 : what.graceMs });
-  if (after.kind === 'running') process.kill(after.runner.pid, 'SIGKILL');
-  return { ended: [...told, ...rest.ended], survivors: rest.survivors, ms: Math.round(performance.now() - began) };
-}
-
-/** Waits until a runner has told its end or is gone, at most so long. */
-async function settled(dir: string, atMostMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, atMostMs);
-  const watcher = watchRunner(dir, (now) => {
-    if (now.kind !== 'running' && now.kind !== 'not_started') resolve();
-  });
-  await promise;
-  clearTimeout(timer);
-  watcher[Symbol.dispose]();
+  const before = observeRunner(what.dir);
+  const told = before.kind === 'ended' ? before.report.leftovers : [];
+  const tree = await endRunner(what);
+  return { ...tree, ended: [...told, ...tree.ended] };
 }

@@ -30,10 +30,11 @@ export interface Room {
   readonly wake: () => void;
 }
 
-/** The tier in force, and for tier `uid` the users that sessions and evaluations run as. */
+/** The tier in force, and for tier `uid` the users that sessions, the review (which must not write the workspace) and evaluations run as. */
 export interface Isolation {
   readonly tier: Tier;
   readonly nested: 'refused' | 'possible';
   readonly sessionUid?: number;
+  readonly reviewUid?: number;
   readonly evaluationUid?: number;
 }

@@ -22,7 +22,7 @@ import type { Review } from '../review/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import { crashAt } from './crashPoints.ts';
 import { writeSessionPrompt } from './materials.ts';
-import { endRunner, supervise, type ProgramEnd } from './programs.ts';
+import { endProgram, supervise, type ProgramEnd } from './programs.ts';
 import type { Room } from './room.ts';
 import { newNonce, SessionFolder } from './sessionFolders.ts';
 
@@ -93,7 +93,8 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
   const ownHome = room.contract.isolation.ownHome;
   const home = ownHome ? folder.home : (room.env['HOME'] ?? folder.home);
   const promptFile = join(folder.shown, 'prompt.md');
-  await freshFolders(room, folder, ownHome);
+  const uid = review ? room.isolation.reviewUid : room.isolation.sessionUid;
+  await freshFolders(folder, { ownHome, uid });
   const context: SessionContext = {
     role: review ? 'review' : 'explore',
     agent,
@@ -131,7 +132,7 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
     confinement: {
       tier: room.isolation.tier,
       nested: room.isolation.nested,
-      ...(room.isolation.sessionUid === undefined ? {} : { uid: room.isolation.sessionUid }),
+      ...(uid === undefined ? {} : { uid }),
       writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...room.contract.isolation.writable, ...writable],
       readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...ownFolder(room), ...room.contract.isolation.readable, ...readable],
       hidden: room.hidden,
@@ -150,12 +151,13 @@ const socketFolder = (room: Room): readonly string[] => (room.isolation.tier ===
 const ownFolder = (room: Room): readonly string[] => (room.isolation.tier === 'bubblewrap' ? [join(room.workspace, '.hma')] : []);
 
 /** A fresh context by construction (invariant 4): HOME and TMPDIR of an earlier attempt are gone before the next one starts. */
-async function freshFolders(room: Room, folder: SessionFolder, ownHome: boolean): Promise<void> {
+async function freshFolders(folder: SessionFolder, given: { readonly ownHome: boolean; readonly uid: number | undefined }): Promise<void> {
+  const { ownHome, uid } = given;
   for (const path of ownHome ? [folder.home, folder.tmp] : [folder.tmp]) {
     if (existsSync(path)) await removeFolder(path);
     mkdirSync(path, { recursive: true, mode: 0o700 });
   }
-  if (room.isolation.sessionUid !== undefined && existsSync(folder.scratch)) await chown(folder.scratch, room.isolation.sessionUid, room.isolation.sessionUid);
+  if (uid !== undefined && existsSync(folder.scratch)) await chown(folder.scratch, uid, uid);
   await chmod(folder.shown, 0o755);
 }
 
@@ -240,7 +242,7 @@ export async function endSessionTree(room: Room, name: SessionName): Promise<{ e
   for (const attempt of session?.attempts ?? []) {
     if (attempt !== session?.attempts.at(-1) && attempt.state === 'ended' && attempt.exit !== null) continue;
     crashAt('session.beforeSignal', name.kind);
-    const tree = await endRunner({
+    const tree = await endProgram({
       dir: folderOf(room, name).attempt(attempt.number),
       nonce: attempt.nonce,
       tier: room.isolation.tier,
