@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { controllerCrashPoints, crashAt, type CrashPoint } from '../../src/controller/crashPoints.ts';
+import { withPerson } from '../rig/crashPerson.ts';
 import { killEverywhere, pointsOfStart, referenceOf, type Reference, type Scenario } from '../rig/crashMatrix.ts';
 import { wholeAlternation } from '../rig/crashScenario.ts';
 
@@ -11,8 +12,8 @@ import { wholeAlternation } from '../rig/crashScenario.ts';
  */
 const long = process.env['HMA_LONG'] === '1';
 const alternation: Scenario = { task: wholeAlternation, cap: 2 };
-/** Passed only in other scenarios: by large files, by a person's intents, when the run is over. */
-const elsewhere: readonly CrashPoint[] = ['snapshot.large', 'reply.intent', 'lease.released'];
+/** Passed only where a person acts and candidates are large. */
+const elsewhere: readonly CrashPoint[] = ['snapshot.large', 'reply.intent'];
 
 const nameOf = (point: string): string => point.split('@')[0] ?? '';
 const distinct = (trace: readonly string[]): string[] => [...new Set(trace)];
@@ -42,6 +43,15 @@ describe('a controller that is killed', () => {
     const points = long ? occurrences(reference.trace) : distinct(reference.trace);
     const report = await killEverywhere({ scenario: alternation, reference, points, atRestart: [...pointsOfStart(reference.trace)].filter((point) => !point.startsWith('snapshot.')), perRun: long ? 1 : 12, lanes: 3 });
     console.log(`crash matrix: ${points.length} points, ${report.kills} kills in ${report.runs} runs`);
+    expect(report.wrong).toEqual([]);
+  }, long ? 12 * 3_600_000 : 600_000);
+
+  it('does what a person wished once, wherever it dies', async () => {
+    const personal = await referenceOf(withPerson);
+    expect(elsewhere.filter((point) => !personal.trace.map(nameOf).includes(point))).toEqual([]);
+    const points = long ? occurrences(personal.trace) : distinct(personal.trace).filter((point) => !reference.trace.includes(point));
+    const report = await killEverywhere({ scenario: withPerson, reference: personal, points, perRun: long ? 1 : 10, lanes: 3 });
+    console.log(`crash matrix with a person: ${points.length} points, ${report.kills} kills in ${report.runs} runs`);
     expect(report.wrong).toEqual([]);
   }, long ? 12 * 3_600_000 : 600_000);
 });

@@ -35,6 +35,8 @@ export interface ScriptedTask {
   readonly A: Script;
   readonly B: Script;
   readonly contract?: Readonly<Record<string, unknown>>;
+  /** Variables of the controller's that runners and programs get too; a user's contract may not name those of ours. */
+  readonly environment?: readonly string[];
 }
 
 /** Everything once: caps, a natural end, a failed attempt, a control run, an invalid one, a duplicate, a check, a refusal, a nomination, grades. */
@@ -69,7 +71,7 @@ export async function layOutScripts(folders: TestFolders, task: ScriptedTask): P
     writeFileSync(file, text);
     return { name, adapter: 'command', command: ['sh', file] };
   };
-  return await layOutTask(folders, {
+  const contract = await layOutTask(folders, {
     A: {},
     B: {},
     contract: {
@@ -78,4 +80,5 @@ export async function layOutScripts(folders: TestFolders, task: ScriptedTask): P
       ...task.contract,
     },
   });
+  return { ...contract, environment: [...contract.environment, ...(task.environment ?? [])] };
 }
