@@ -23,7 +23,7 @@ export function evolveReview(review: Review | null, event: ReviewEvent | Attempt
     case 'review.ending':
       return review.state === 'open' ? { ...review, state: 'ending', endReason: event.data.reason, endingAt: event.active, endingMono: event.mono } : review;
     case 'review.reaped':
-      return event.data.survivors.length === 0 ? { ...review, reapedAt: event.active, cleanAt: event.active } : review;
+      return event.data.survivors.length === 0 ? { ...review, survivors: [], reapedAt: event.active, cleanAt: event.active } : { ...review, survivors: event.data.survivors };
     default:
       return { ...review, attempts: evolveAttempts(review.attempts, event) };
   }
@@ -39,6 +39,7 @@ function opened(event: Extract<ReviewEvent, { type: 'review.opened' | 'review.cl
     nomination: null,
     invalidBallots: 0,
     invalidReason: null,
+    survivors: [],
     endReason: null,
     outcome: null,
     endingAt: null,

@@ -1,3 +1,4 @@
+import type { EndedProcess } from '../machines/port.ts';
 import type { AgentSlot } from '../task/model.ts';
 import type { Attempt, EndStamps } from '../options/model.ts';
 
@@ -26,6 +27,8 @@ export interface Review extends Omit<EndStamps, 'settledAt'> {
   /** Ballots that were not valid, and why the last one was not. */
   readonly invalidBallots: number;
   readonly invalidReason: string | null;
+  /** What could not be ended; a person must. */
+  readonly survivors: readonly EndedProcess[];
   readonly endReason: 'natural' | 'deadline' | 'stopped' | 'failed' | null;
   readonly outcome: ReviewOutcome | null;
 }

@@ -128,7 +128,10 @@ function nextInReview(state: RunState, given: Given): Step {
       return step.do === 'end' ? { do: 'endReview', reason: step.reason } : wait('paused', wakeAt);
     }
     case 'ending':
-      if (review.reapedAt === null) return { do: 'reap', session: { kind: 'review' } };
+      if (review.reapedAt === null) {
+        if (review.survivors.length > 0 && state.pause) return wait('processes survive; a person must end them');
+        return { do: 'reap', session: { kind: 'review' } };
+      }
       return recordFacts({ type: 'review.closed', data: decideOutcome(state, review) });
     case 'closed': {
       const selected = decideSelection(state);
