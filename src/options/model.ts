@@ -76,7 +76,7 @@ export interface Option extends EndStamps {
   readonly submissions: number;
   readonly closure: Closure | null;
   readonly endedItself: boolean;
-  /** The k-th receipt has arrived in the session (active ms). */
+  /** The receipt of the last acceptance, which used up cap or budget, has arrived in the session (active ms). */
   readonly capSeenAt: number | null;
   /** Failed attempts that count against the failure policy. */
   readonly failures: number;

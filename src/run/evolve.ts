@@ -179,7 +179,7 @@ function changeExperiments(state: RunState, event: OfExperiments): RunState {
     ...state,
     experiments,
     archive: archiveAccepted(state.archive, before, event),
-    options: ofOption(state, event.data.option, (o) => ({ ...o, accepted: [...o.accepted, event.data.id] })),
+    options: ofOption(state, event.data.option, (o) => ({ ...o, accepted: [...o.accepted, event.data.id], capSeenAt: null })),
   };
 }
 
