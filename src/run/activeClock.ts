@@ -3,11 +3,15 @@ import type { ActiveClock } from './model.ts';
 
 /**
  * Active runtime at an instant, ms (domain.md): monotonic time, so that sleep doesn't count, less pauses. An instant of another
- * boot adds nothing: the gap is judged when a controller starts.
+ * boot adds nothing: the gap is judged when a controller starts. A stamp from before the clock's last start or stop, such as a
+ * verdict's that came while no controller lived, counts from where the clock ran then.
  */
 export function activeAt(clock: ActiveClock, instant: Pick<Instant, 'mono' | 'boot'>): number {
-  if (!clock.running || clock.boot !== instant.boot) return clock.active;
-  return clock.active + Math.max(0, instant.mono - clock.mono);
+  const { before } = clock;
+  const since = clock.boot === instant.boot && instant.mono >= clock.mono;
+  if (since) return clock.running ? clock.active + instant.mono - clock.mono : clock.active;
+  if (before === null || before.boot !== instant.boot) return clock.active;
+  return Math.min(clock.active, before.active + Math.max(0, instant.mono - before.mono));
 }
 
 /**
@@ -22,7 +26,7 @@ export function activeAfterAbsence(given: {
   toleranceMs: number;
 }): { active: number; gapMs: number } {
   const { clock, lastAlive, now, toleranceMs } = given;
-  const alive = activeAt(clock, lastAlive);
+  const alive = Math.max(clock.active, activeAt(clock, lastAlive));
   if (!clock.running) return { active: clock.active, gapMs: 0 };
   if (lastAlive.boot !== now.boot) return { active: alive, gapMs: 0 };
   const silence = Math.max(0, now.mono - Math.max(lastAlive.mono, clock.mono));

@@ -39,7 +39,7 @@ function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
     isolation: { tier, cannot },
     initial,
     phase: 'exploring',
-    clock: { running: true, active: event.active, mono: event.mono, boot: '' },
+    clock: { running: true, active: event.active, mono: event.mono, boot: '', before: null },
     controller: { pid: 0, fence: 0, version: '', starts: 0 },
     pause: null,
     pausedMs: 0,
@@ -128,7 +128,7 @@ function changeRun(state: RunState, event: OfRun): RunState {
   switch (event.type) {
     case 'controller.started': {
       const { pid, fence, version, boot } = event.data;
-      const clock = { running: state.clock.running, active, mono, boot };
+      const clock = { running: state.clock.running, active, mono, boot, before: ranFrom(state) };
       return { ...state, clock, controller: { pid, fence, version, starts: state.controller.starts + 1 } };
     }
     case 'run.paused': {
@@ -137,13 +137,13 @@ function changeRun(state: RunState, event: OfRun): RunState {
         ...state,
         pause: { reason, detail, by, since: active, sinceWall: wall },
         pauseAfter: false,
-        clock: { ...state.clock, running: false, active, mono },
+        clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) },
       };
     }
     case 'run.resumed': {
       const pausedMs = state.pausedMs + (state.pause ? Math.max(0, wall - state.pause.sinceWall) : 0);
       const options = state.options.map((option) => (option.state === 'open' ? afterResume(option, active) : option));
-      return { ...state, pause: null, pausedMs, options, resumedAt: active, clock: { ...state.clock, running: true, active, mono } };
+      return { ...state, pause: null, pausedMs, options, resumedAt: active, clock: { ...state.clock, running: true, active, mono, before: ranFrom(state) } };
     }
     case 'run.pauseAfter':
       return { ...state, pauseAfter: event.data.wanted };
@@ -156,10 +156,15 @@ function changeRun(state: RunState, event: OfRun): RunState {
     case 'run.stopping':
       return { ...state, explorationEnding: 'stopped' };
     case 'run.finished':
-      return { ...state, phase: 'finished', finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono } };
+      return { ...state, phase: 'finished', finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) } };
     case 'run.noticed':
       return { ...state, notices: [...state.notices, { seq: event.seq, wall, ...event.data }].slice(-keptNotices) };
   }
+}
+
+/** Where the clock has run from so far; null when it stands. */
+function ranFrom({ clock: { running, active, mono, boot } }: RunState): RunState['clock']['before'] {
+  return running ? { active, mono, boot } : null;
 }
 
 type OfExperiments = Extract<

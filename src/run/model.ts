@@ -40,6 +40,8 @@ export interface ActiveClock {
   readonly active: number;
   readonly mono: number;
   readonly boot: string;
+  /** Where it ran from until then, for stamps that are older than `mono`; null when it stood. */
+  readonly before: { readonly active: number; readonly mono: number; readonly boot: string } | null;
 }
 
 /** The part of the contract that decisions and clients need; frozen in the first event of the ledger. */
