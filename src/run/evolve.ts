@@ -46,6 +46,7 @@ function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
     resumedAt: null,
     pauseAfter: false,
     explorationEnding: null,
+    explorationEndingAt: null,
     explorationEndedAt: null,
     options: [],
     experiments: [],
@@ -100,6 +101,8 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
       return { ...state, grading: event.data };
     case 'candidate.graded':
       return { ...state, grading: null, archive: evolveArchive(state.archive, event) };
+    case 'grades.revealed':
+      return { ...state, gradesRevealed: true };
     case 'review.opened':
     case 'review.ending':
     case 'review.reaped':
@@ -150,7 +153,7 @@ function changeRun(state: RunState, event: OfRun): RunState {
     case 'budget.changed':
       return { ...state, budgets: event.data.budgets };
     case 'exploration.ending':
-      return { ...state, explorationEnding: state.explorationEnding ?? event.data.reason };
+      return state.explorationEnding ? state : { ...state, explorationEnding: event.data.reason, explorationEndingAt: active };
     case 'exploration.ended':
       return { ...state, explorationEnding: event.data.reason, explorationEndedAt: active, phase: 'reviewing' };
     case 'run.stopping':

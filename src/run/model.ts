@@ -89,6 +89,8 @@ export interface RunState {
   readonly pauseAfter: boolean;
   /** Set once exploration must end; it has ended when `explorationEndedAt` is set. */
   readonly explorationEnding: ExplorationEnd | null;
+  /** Active time at which that was so, ms: a deadline that was met stays met, whatever the wall clock does. */
+  readonly explorationEndingAt: number | null;
   readonly explorationEndedAt: number | null;
   readonly options: readonly Option[];
   readonly experiments: readonly Experiment[];

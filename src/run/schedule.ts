@@ -12,7 +12,10 @@ export const reviewReserve = (state: RunState): number => (state.terms.policy.mo
 export const runEndsAt = (state: RunState, given: Given): number => Math.min(state.budgets.totalMs, untilAsActive(state, given));
 
 /** End of exploration in active runtime [t_s = t_total − t_rev], ms. */
-export const explorationEndsAt = (state: RunState, given: Given): number => runEndsAt(state, given) - reviewReserve(state);
+export function explorationEndsAt(state: RunState, given: Given): number {
+  const met = state.explorationEnding === 'deadline' ? (state.explorationEndingAt ?? Infinity) : Infinity;
+  return Math.min(met, runEndsAt(state, given) - reviewReserve(state));
+}
 
 /** Latest active time at which a verdict can still be accepted: t_s, and the grace of `lateRule: submitted` inside half the reserve. */
 export function verdictsEndAt(state: RunState, given: Given): number {
