@@ -35,6 +35,7 @@ export type Intent =
   | { readonly kind: 'stop'; readonly by: string }
   | ({ readonly kind: 'budget'; readonly by: string } & BudgetWish)
   | { readonly kind: 'select'; readonly candidate: string; readonly reason: string; readonly by: string }
+  | { readonly kind: 'revealGrades'; readonly by: string }
   | { readonly kind: 'clearSelection'; readonly reason: string; readonly by: string };
 
 /** `seq` is the event that carries it out, or already did. */

@@ -31,5 +31,6 @@ export const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
     until: z.number().finite().nullable().exactOptional(),
   }),
   z.object({ kind: z.literal('select'), candidate: z.string(), reason: z.string().trim().min(1).max(4000), by }),
+  z.object({ kind: z.literal('revealGrades'), by }),
   z.object({ kind: z.literal('clearSelection'), reason: z.string().trim().min(1).max(4000), by }),
 ]);

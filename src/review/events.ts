@@ -11,6 +11,8 @@ export interface ReviewEvents {
   'review.reaped': { readonly ended: readonly EndedProcess[]; readonly survivors: readonly EndedProcess[]; readonly ms: number };
   'review.closed': { readonly outcome: ReviewOutcome; readonly detail: string };
   'candidate.selected': { readonly candidate: string; readonly by: 'reviewer' | 'fallback' | 'person'; readonly who: string; readonly reason: string; readonly gradesRevealed: boolean };
+  /** A person has deliberately looked at the hidden grades: later selections are marked. */
+  'grades.revealed': { readonly who: string };
   /** A person takes the pin away: the run's own selection counts again. */
   'selection.cleared': { readonly who: string; readonly reason: string; readonly gradesRevealed: boolean };
 }

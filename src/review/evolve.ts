@@ -4,7 +4,7 @@ import type { OptionEvents } from '../options/events.ts';
 import type { ReviewEvents } from './events.ts';
 import type { Review, Selection } from './model.ts';
 
-type ReviewEvent = Exclude<StampedOf<ReviewEvents>, { type: 'candidate.selected' | 'selection.cleared' }>;
+type ReviewEvent = Exclude<StampedOf<ReviewEvents>, { type: 'candidate.selected' | 'selection.cleared' | 'grades.revealed' }>;
 type AttemptEvent = Extract<StampedOf<OptionEvents>, { type: `attempt.${string}` }>;
 
 /** Folds an event into the review; null before it is opened. */

@@ -139,14 +139,13 @@ function changeRun(state: RunState, event: OfRun): RunState {
       return {
         ...state,
         pause: { reason, detail, by, since: active, sinceWall: wall },
-        pauseAfter: false,
+        pauseAfter: state.pauseAfter && reason !== 'requested',
         clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) },
       };
     }
     case 'run.resumed': {
-      const pausedMs = state.pausedMs + (state.pause ? Math.max(0, wall - state.pause.sinceWall) : 0);
       const options = state.options.map((option) => (option.state === 'open' ? afterResume(option, active) : option));
-      return { ...state, pause: null, pausedMs, options, resumedAt: active, clock: { ...state.clock, running: true, active, mono, before: ranFrom(state) } };
+      return { ...state, pause: null, pauseAfter: state.pauseAfter && event.data.by === 'hma', pausedMs: pausedUntil(state, wall), options, resumedAt: active, clock: { ...state.clock, running: true, active, mono, before: ranFrom(state) } };
     }
     case 'run.pauseAfter':
       return { ...state, pauseAfter: event.data.wanted };
@@ -159,11 +158,14 @@ function changeRun(state: RunState, event: OfRun): RunState {
     case 'run.stopping':
       return { ...state, explorationEnding: 'stopped' };
     case 'run.finished':
-      return { ...state, phase: 'finished', finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) } };
+      return { ...state, phase: 'finished', pause: null, pauseAfter: false, pausedMs: pausedUntil(state, wall), finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) } };
     case 'run.noticed':
       return { ...state, notices: [...state.notices, { seq: event.seq, wall, ...event.data }].slice(-keptNotices) };
   }
 }
+
+/** Paused time so far, wall ms. */
+const pausedUntil = ({ pausedMs, pause }: RunState, wall: number): number => pausedMs + (pause ? Math.max(0, wall - pause.sinceWall) : 0);
 
 /** Where the clock has run from so far; null when it stands. */
 function ranFrom({ clock: { running, active, mono, boot } }: RunState): RunState['clock']['before'] {

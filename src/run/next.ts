@@ -52,6 +52,8 @@ export function nextStep(state: RunState, given: Given, options: NextOptions): S
   }
 }
 
+const pausedAtBoundary: RunFact = { type: 'run.paused', data: { reason: 'requested', detail: 'paused at the option boundary', by: 'person' } };
+
 function nextInExploration(state: RunState, given: Given, options: NextOptions): Step {
   const ending = explorationMustEnd(state, given);
   if (ending) return recordFacts(ending);
@@ -60,7 +62,7 @@ function nextInExploration(state: RunState, given: Given, options: NextOptions):
   if (option?.state === 'ending') return nextInEnding(state, option);
   if (state.explorationEnding) return recordFacts({ type: 'exploration.ended', data: { reason: state.explorationEnding } });
   if (state.pause) return wait('paused');
-  if (state.pauseAfter) return recordFacts({ type: 'run.paused', data: { reason: 'requested', detail: 'paused at the option boundary', by: 'person' } });
+  if (state.pauseAfter) return recordFacts(pausedAtBoundary);
   const start = nextStart(state);
   if (start.kind === 'pause') return recordFacts({ type: 'run.paused', data: { reason: 'agents_end_at_once', detail: start.detail, by: 'hma' } });
   if (start.active > given.active) return wait('slowed down: sessions end without doing anything', Math.min(start.active, explorationEndsAt(state, given)));
@@ -117,7 +119,8 @@ function nextInReview(state: RunState, given: Given): Step {
     const skip = skipReason(state);
     if (skip) return recordFacts({ type: 'review.closed', data: { outcome: 'skipped', detail: skip } });
     if (given.active >= reviewerEndsAt(state, given)) return recordFacts({ type: 'review.closed', data: { outcome: 'late', detail: 'no time was left for it' } });
-    return state.pause ? wait('paused') : { do: 'openReview', reviewer: reviewerOf(state) };
+    if (state.pause) return wait('paused');
+    return state.pauseAfter ? recordFacts(pausedAtBoundary) : { do: 'openReview', reviewer: reviewerOf(state) };
   }
   switch (review.state) {
     case 'open': {
