@@ -1,0 +1,95 @@
+import type { Flag, RejectionCode } from '../experiments/model.ts';
+import type { ReviewOutcome, Selection } from '../review/model.ts';
+import type { AgentSlot } from '../task/model.ts';
+
+/**
+ * What the final-review page and its host say to each other. Types only: both halves import this file. Times are active runtime in ms
+ * unless they are called wall (Unix ms).
+ */
+
+/** One row of the table: an accepted experiment (a candidate) or a rejected one. */
+export interface ReviewRow {
+  readonly id: string;
+  /** Place in the archive from 1; null for a rejected experiment. */
+  readonly order: number | null;
+  readonly state: 'accepted' | 'rejected';
+  readonly author: AgentSlot;
+  readonly option: number;
+  /** The evaluator's score; null when there is none. */
+  readonly score: number | null;
+  /** The author's own estimate (`--score`). */
+  readonly reported: number | null;
+  /** Quality in [0, 1], where the metric's anchors define it. */
+  readonly quality: number | null;
+  /** Score less the record before it, in the score's unit; positive is better whatever the direction. Null for the first and the rejected. */
+  readonly change: number | null;
+  readonly bytes: number | null;
+  readonly files: number | null;
+  readonly at: number;
+  readonly wall: number;
+  readonly note: string | null;
+  readonly flags: readonly Flag[];
+  readonly code: RejectionCode | null;
+  readonly reason: string | null;
+  /** Hidden grade; null when there is none or a person has not revealed grades. */
+  readonly grade: number | null;
+  readonly starred: boolean;
+  readonly hidden: boolean;
+}
+
+/** The page's whole content but for the rows. */
+export interface ReviewFrame {
+  readonly run: string;
+  readonly task: string;
+  readonly phase: 'exploring' | 'reviewing' | 'concluding' | 'finished';
+  readonly metric: {
+    readonly name: string;
+    readonly direction: 'maximize' | 'minimize';
+    readonly baseline: number | null;
+    readonly reference: number | null;
+    readonly thresholds: readonly { readonly name: string; readonly score: number }[];
+  };
+  readonly feedback: 'score' | 'blind';
+  readonly agents: Readonly<Record<AgentSlot, string>>;
+  /** Options in order, for the chart: who, from when to when (null = still open). */
+  readonly options: readonly { readonly number: number; readonly agent: AgentSlot; readonly from: number; readonly to: number | null }[];
+  readonly explorationEnd: number;
+  readonly now: number;
+  readonly standing: string | null;
+  readonly record: string | null;
+  readonly review: {
+    readonly reviewer: AgentSlot;
+    readonly state: 'open' | 'ending' | 'closed';
+    readonly outcome: ReviewOutcome | null;
+    /** The nomination's reason, or why there is none. */
+    readonly detail: string;
+    readonly nominated: string | null;
+  } | null;
+  readonly final: { readonly candidate: string; readonly by: 'person' | 'reviewer' | 'fallback'; readonly reason: string } | null;
+  readonly history: readonly Selection[];
+  readonly grades: 'none' | 'hidden' | 'revealed';
+  /** Whether a selection can be made now, and why not. */
+  readonly canSelect: boolean;
+  readonly cannot: string;
+  /** Words about the run when its controller is away; empty when all is well. */
+  readonly banner: string;
+}
+
+/** Host → page. `rows` replaces the rows named; `model` replaces everything. */
+export type ToPage =
+  | { readonly type: 'model'; readonly frame: ReviewFrame; readonly rows: readonly ReviewRow[] }
+  | { readonly type: 'rows'; readonly frame: ReviewFrame; readonly rows: readonly ReviewRow[] }
+  | { readonly type: 'focus'; readonly candidate: string }
+  | { readonly type: 'refused'; readonly text: string };
+
+/** Page → host. */
+export type ToHost =
+  | { readonly type: 'ready' }
+  | { readonly type: 'select'; readonly candidate: string; readonly reason: string }
+  | { readonly type: 'clear'; readonly reason: string }
+  | { readonly type: 'reveal' }
+  | { readonly type: 'star'; readonly candidate: string; readonly on: boolean }
+  | { readonly type: 'hide'; readonly candidate: string; readonly on: boolean }
+  | { readonly type: 'diff'; readonly before: string; readonly after: string }
+  | { readonly type: 'files'; readonly candidate: string }
+  | { readonly type: 'apply' };
