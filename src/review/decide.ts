@@ -54,7 +54,8 @@ export function nextReviewStep(state: RunState, review: Review, given: Given): R
   const thawed = latest.failure?.reason === 'after_thaw';
   const window = reviewWindowEndsAt(state, given) - (state.explorationEndedAt ?? 0);
   const left = reviewWindowEndsAt(state, given) - given.active;
-  const again = thawed || (review.attempts.length < reviewAttempts && left * 3 >= window);
+  const asked = review.attempts.filter((attempt) => attempt.state !== 'ended' || attempt.failure?.reason !== 'after_thaw').length;
+  const again = thawed || (asked < reviewAttempts && left * 3 >= window);
   return again ? { do: state.pause ? 'hold' : 'start' } : end;
 }
 
