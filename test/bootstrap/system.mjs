@@ -52,6 +52,17 @@ export const testPackages = [
   },
 ];
 
+/** @type {SystemPackage[]} What the tests in a real VS Code need; installed only when they run. */
+export const editorPackages = [
+  { package: 'chromium', for: "VS Code's workbench in tests", required: true, found: () => onPath('chromium') },
+  {
+    package: 'fonts-dejavu-core',
+    for: 'readable screenshots',
+    required: false,
+    found: () => existsSync('/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'),
+  },
+];
+
 /**
  * Installs what is missing where it can (root with apt-get), else says what is missing and how to get it.
  * @param {SystemPackage[]} wanted

@@ -1,0 +1,261 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, FrameLocator, Locator, Page } from 'playwright-core';
+import { root } from '../bootstrap/environment.mjs';
+import { changeSettings, extensionHosts } from './controls.ts';
+import type { Host } from './host.ts';
+import { plain, QuickInput } from './quickInput.ts';
+import { type Theme, themeClass, themes } from './settings.ts';
+import { contextMenu, View } from './sideBar.ts';
+import { patience, until } from './waiting.ts';
+
+/** What VS Code puts into the page with `--enable-smoke-test-driver`. */
+type Driver = {
+  whenWorkbenchRestored(): Promise<void>;
+  getTerminalBuffer(selector: string): Promise<string[]>;
+  writeInTerminal(selector: string, text: string): Promise<void>;
+};
+declare global {
+  var driver: Driver | undefined; // in the page, not here
+}
+
+const terminal = '.terminal-wrapper.active';
+
+/**
+ * What one installation of VS Code remembers between its windows (globalState, workspaceState, secrets, layout): windows
+ * in one context are windows of one VS Code, and a new one after the last was closed acts out a restart.
+ */
+export const newContext = async (browser: Browser, size = { width: 1280, height: 800 }): Promise<BrowserContext> => {
+  const context = await browser.newContext({ viewport: size, permissions: ['clipboard-read', 'clipboard-write'] });
+  context.setDefaultTimeout(patience);
+  // Without a key SecretStorage would live in memory, and not outlive a reload.
+  const key = { contentType: 'application/octet-stream', body: Buffer.alloc(32, 7) };
+  await context.route('**/mint-key', (route) => route.fulfill(key));
+  return context;
+};
+
+/** A window of the real VS Code, as a person uses it. */
+export class Workbench implements AsyncDisposable {
+  readonly page: Page;
+  readonly host: Host;
+  readonly quick: QuickInput;
+  /** The process that the extension lives in; another one after a reload. */
+  extensionHost = 0;
+
+  private constructor(page: Page, host: Host) {
+    this.page = page;
+    this.host = host;
+    this.quick = new QuickInput(page);
+  }
+
+  /** Opens a window on a folder (the host's workspace by default) and waits until it is restored. */
+  static async open(context: BrowserContext, host: Host, folder = host.workspace): Promise<Workbench> {
+    const workbench = new Workbench(await context.newPage(), host);
+    await workbench.#arrive(() => workbench.page.goto(host.windowUrl(folder), { timeout: patience * 2 }));
+    return workbench;
+  }
+
+  async #arrive(go: () => Promise<unknown>) {
+    const before = new Set(extensionHosts(this.host));
+    await go();
+    await this.page.waitForFunction(() => typeof globalThis.driver?.whenWorkbenchRestored === 'function', null, {
+      timeout: patience * 2,
+    });
+    await this.page.evaluate(() => globalThis.driver?.whenWorkbenchRestored());
+    const fresh = () => extensionHosts(this.host).find((pid) => !before.has(pid));
+    this.extensionHost = await until('an extension host for the window', fresh, patience * 2);
+  }
+
+  /** Runs a command by its title in the palette, e.g. `HMA: Start Alternation`. */
+  async command(title: string): Promise<void> {
+    await this.palette(title);
+    await this.quick.pick(title);
+  }
+
+  /** Opens the palette with some words in it; `quick.rows()` tells what it offers. */
+  async palette(words: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    await this.quick.shown();
+    await this.quick.type(`>${words}`);
+  }
+
+  /** Reloads the window as its command does: `deactivate()` runs, and a new extension host comes. */
+  async reload(): Promise<void> {
+    await this.#arrive(async () => {
+      const loaded = this.page.waitForEvent('load', { timeout: patience * 2 });
+      await this.command('Developer: Reload Window');
+      await loaded;
+    });
+  }
+
+  /** Closes the window as a person does and waits until its extension host is gone, `deactivate()` with it. */
+  async close(): Promise<void> {
+    if (this.page.isClosed()) return;
+    await this.page.close();
+    const gone = () => !extensionHosts(this.host).includes(this.extensionHost);
+    await until(`extension host ${this.extensionHost} to end after its window was closed`, gone);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.page.close();
+  }
+
+  /** The icon of a container in the activity bar. */
+  activity(name: string): Locator {
+    return this.page.locator(`.activitybar .action-item:has(a.action-label[aria-label^="${name}"])`);
+  }
+
+  /** The number on a container's icon, or `undefined`. */
+  async badge(name: string): Promise<string | undefined> {
+    const badge = this.activity(name).locator('.badge-content');
+    const words = await badge.allInnerTexts();
+    return words.find((each) => each !== '');
+  }
+
+  /** Shows a container of the side bar (by its icon, unless it shows already). */
+  async show(container: string): Promise<void> {
+    const icon = this.activity(container);
+    await icon.waitFor({ timeout: patience });
+    const shown = this.page.locator('.sidebar .composite.title', { hasText: new RegExp(container, 'i') });
+    if (!(await shown.isVisible())) await icon.locator('a.action-label').click();
+    await shown.waitFor({ timeout: patience });
+  }
+
+  view(name: string): View {
+    return new View(this.page, name);
+  }
+
+  /** Right-clicks something and chooses an entry of its menu. */
+  async choose(on: Locator, entry: string | RegExp): Promise<void> {
+    await (await contextMenu(this.page, on, entry)).click();
+  }
+
+  /** The words that come up under the mouse. */
+  async hover(on: Locator): Promise<string> {
+    await on.hover({ timeout: patience });
+    const words = this.page.locator('.monaco-hover:visible .hover-contents, .workbench-hover:visible').first();
+    return plain(await words.innerText({ timeout: patience }));
+  }
+
+  tab(name: string): Locator {
+    return this.page.locator(`.tabs-container [role="tab"][aria-label^="${name}"]`);
+  }
+
+  /** Names of all editor tabs, in order. */
+  async tabs(): Promise<string[]> {
+    return (await this.page.locator('.tabs-container [role="tab"] .label-name').allInnerTexts()).map(plain);
+  }
+
+  /** An action at the right of the editor tabs, by its tooltip. */
+  editorAction(name: string): Locator {
+    return this.page.locator(`.editor-actions .action-label[aria-label^="${name}"]`);
+  }
+
+  /** The lines on screen of the active text editor. */
+  async editorText(): Promise<string> {
+    return this.#lines(this.page.locator('.editor-group-container.active .monaco-editor').last());
+  }
+
+  /** The lines on screen of both sides of the diff editor. */
+  async diff(): Promise<{ original: string; modified: string }> {
+    const editor = this.page.locator('.monaco-diff-editor:visible').first();
+    await editor.waitFor({ timeout: patience });
+    return {
+      original: await this.#lines(editor.locator('.editor.original')),
+      modified: await this.#lines(editor.locator('.editor.modified')),
+    };
+  }
+
+  async #lines(editor: Locator): Promise<string> {
+    const lines = await editor.locator('.view-lines .view-line').evaluateAll((all) =>
+      all
+        .map((line) => ({ top: Number.parseFloat((line as unknown as { style: { top: string } }).style.top), text: line.textContent ?? '' }))
+        .toSorted((a, b) => a.top - b.top)
+        .map((line) => line.text),
+    );
+    return lines.map(plain).join('\n');
+  }
+
+  /** A code lens by its words. */
+  lens(words: string | RegExp): Locator {
+    return this.page.locator('.codelens-decoration a', { hasText: words });
+  }
+
+  status(words: string | RegExp): Locator {
+    return this.page.locator('.statusbar-item').filter({ hasText: words });
+  }
+
+  notification(words: string | RegExp): Locator {
+    return this.page.locator('.notification-toast').filter({ hasText: words });
+  }
+
+  /** Presses a button of a notification. */
+  async answer(words: string | RegExp, button: string): Promise<void> {
+    await this.notification(words).getByRole('button', { name: button, exact: true }).click({ timeout: patience });
+  }
+
+  /** A modal dialog (trust, confirmation): its words, and its buttons by role. */
+  dialog(words?: string | RegExp): Locator {
+    const dialogs = this.page.locator('.monaco-dialog-box');
+    return words === undefined ? dialogs : dialogs.filter({ hasText: words });
+  }
+
+  /** Answers the question whether the folder's authors are trusted. */
+  async trust(yes: boolean): Promise<void> {
+    const name = yes ? /^Yes, I trust the authors/ : /^No, I don't trust the authors/;
+    const dialog = this.dialog(/trust the authors/);
+    await dialog.getByRole('button', { name }).click({ timeout: patience });
+    await dialog.waitFor({ state: 'hidden' });
+  }
+
+  /** The content of a webview: outer frame `.webview.ready`, inner frame `#active-frame`. `index` where several show. */
+  webview(index = 0): FrameLocator {
+    const outer = this.page.locator('iframe.webview.ready:visible').nth(index);
+    return outer.contentFrame().locator('iframe#active-frame').contentFrame();
+  }
+
+  /** Names of the terminals in the panel. */
+  async terminals(): Promise<string[]> {
+    const names = this.page.locator('.terminal-tabs-entry .label-name, .single-terminal-tab');
+    return (await names.allInnerTexts()).map(plain);
+  }
+
+  /** All text of the terminal in front, scrollback included; empty where there is none. */
+  async terminalText(): Promise<string> {
+    if ((await this.page.locator(terminal).count()) === 0) return '';
+    const lines = await this.page.evaluate((place) => globalThis.driver?.getTerminalBuffer(place) ?? [], terminal);
+    return lines.map(plain).join('\n').trimEnd();
+  }
+
+  /** Waits until the terminal in front shows this. */
+  async terminalShows(words: RegExp): Promise<string> {
+    let text = '';
+    return until(`a terminal that shows ${String(words)}`, async () => {
+      text = await this.terminalText();
+      return words.test(text) ? text : undefined;
+    }).catch((error: unknown) => {
+      throw new Error(`The terminal shows:\n${text}`, { cause: error });
+    });
+  }
+
+  async terminalType(text: string): Promise<void> {
+    await this.page.locator(`${terminal} .xterm`).waitFor({ timeout: patience });
+    await this.page.evaluate(([place, words]) => globalThis.driver?.writeInTerminal(place, words), [terminal, text] as const);
+  }
+
+  /** Changes the look of all windows of the host and waits until this one shows it. */
+  async setTheme(theme: Theme): Promise<void> {
+    changeSettings(this.host, { 'workbench.colorTheme': themes[theme] });
+    await this.page.locator(`.monaco-workbench.${themeClass[theme]}`).waitFor({ timeout: patience });
+  }
+
+  /** Takes a picture into test-output/shots/NAME-THEME.png (in that look, if one is given) and gives its path. */
+  async shot(name: string, theme?: Theme): Promise<string> {
+    if (theme !== undefined) await this.setTheme(theme);
+    const folder = join(root, 'test-output/shots');
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, theme === undefined ? `${name}.png` : `${name}-${theme}.png`);
+    await this.page.screenshot({ path, animations: 'disabled', caret: 'hide', timeout: patience });
+    return path;
+  }
+}
