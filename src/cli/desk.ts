@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 
 import { processClock, type Clock } from '../base/clock.ts';
 import { exitCodes } from './exitCodes.ts';
-import type { Failure } from './failure.ts';
+import type { Failure } from '../client/failure.ts';
 import type { Paper } from './render/scene.ts';
 import { styleFor } from './render/style.ts';
 

@@ -1,9 +1,9 @@
 import { exitCodes } from './exitCodes.ts';
 import { isForPeople, paperOf, personOf, remark, type Desk } from './desk.ts';
-import { follow, type FollowEnd, type Following } from './follow.ts';
+import { follow, type FollowEnd, type Following } from '../client/follow.ts';
 import { interruptions } from './interrupt.ts';
-import type { RunPlace } from './lookup.ts';
-import { givenOf } from './readRun.ts';
+import type { RunPlace } from '../client/lookup.ts';
+import { givenOf } from '../client/readRun.ts';
 import { eventLines } from './render/events.ts';
 import { summaryPage } from './render/pages.ts';
 import { Screen } from './render/screen.ts';

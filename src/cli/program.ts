@@ -5,10 +5,10 @@ import { candidateOrders, candidates, list, status, type CandidateOrder, type Ru
 import { budget, handoff, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
 import { log, type LogOptions } from './commands/log.ts';
 import { resume, run, watch } from './commands/starting.ts';
-import { ControllerError } from './connection.ts';
+import { ControllerError } from '../client/connection.ts';
 import { fail, remark, type Desk } from './desk.ts';
 import { exitCodes, exitMeanings } from './exitCodes.ts';
-import { failure } from './failure.ts';
+import { failure } from '../client/failure.ts';
 
 /** Commands that exist inside a session only. */
 const sessionOnly = ['submit', 'result', 'validate', 'archive', 'nominate'] as const;

@@ -7,7 +7,7 @@ import type { Given } from '../base/fact.ts';
 import { isUndecided } from '../experiments/model.ts';
 import { finalCandidate } from '../review/selection.ts';
 import { explorationEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
-import type { RunView } from './readRun.ts';
+import type { RunView } from '../client/readRun.ts';
 import { bestOf } from './render/scene.ts';
 import type { candidatesOutput, runEntry, statusOutput } from './schemas.ts';
 import { marksOf } from './render/pages.ts';

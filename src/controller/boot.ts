@@ -22,7 +22,7 @@ import { openSnapshots } from '../snapshots/store.ts';
 import { contractHash, thawContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
 import { crashAt } from './crashPoints.ts';
-import type { runFiles } from './home.ts';
+import type { runFiles } from '../ledger/places.ts';
 import type { RunRecord, StartRefusal } from './launch.ts';
 import { acquireLease, describeLeaseRefusal, type Lease } from './lease.ts';
 import { heartbeatMs } from './monitors.ts';

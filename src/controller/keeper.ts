@@ -6,7 +6,7 @@ import { writeJsonAtomic } from '../base/files.ts';
 import { identify, isAlive } from '../machines/processes.ts';
 import type { ProcessIdentity } from '../machines/port.ts';
 import { thawContract } from '../task/freeze.ts';
-import { runFiles } from './home.ts';
+import { runFiles } from '../ledger/places.ts';
 import { controllerExit, type KeeperRecord } from './keeperProtocol.ts';
 import { notify } from './notifier.ts';
 import { runtimeIn } from './runtime.ts';

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,10 +8,12 @@ import { writeFileAtomic, writeJsonAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { readLedger } from '../ledger/readLedger.ts';
 import type { ProcessIdentity } from '../machines/port.ts';
+import { identify } from '../machines/processes.ts';
 import type { Endpoint } from '../protocol/client.ts';
 import { freezeContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
-import { newRunId, runFiles, runFolderOf } from './home.ts';
+import type { KeeperRecord } from './keeperProtocol.ts';
+import { newRunId, runFiles, runFolderOf } from '../ledger/places.ts';
 import { installRuntime, type Runtime } from './runtime.ts';
 
 /** A run whose controller listens. */
@@ -109,11 +111,13 @@ export function readEndpoint(runFolder: string): Endpoint | undefined {
 }
 
 /** Starts a keeper, detached, with nothing that ties it to this process; it inherits the environment, and so the keys in it. */
-export function spawnKeeper(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean; adopt?: ProcessIdentity | undefined }): void {
+export function spawnKeeper(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean; adopt?: ProcessIdentity | undefined }): ChildProcess {
   const { runtime, runFolder, env, takeOver, adopt } = given;
   const log = openSync(runFiles(runFolder).log, 'a', 0o600);
   const more = [...(takeOver ? ['--take-over'] : []), ...(adopt ? ['--adopt', `${adopt.pid}:${adopt.start}`] : [])];
-  spawn(runtime.node, [runtime.keeper, runFolder, ...more], { cwd: runFolder, env, detached: true, stdio: ['ignore', log, log] }).unref();
+  const keeper = spawn(runtime.node, [runtime.keeper, runFolder, ...more], { cwd: runFolder, env, detached: true, stdio: ['ignore', log, log] });
+  keeper.unref();
+  return keeper;
 }
 
 async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean }): Promise<Result<null, StartRefusal>> {
@@ -121,23 +125,40 @@ async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.
   const { runFolder } = given;
   const file = runFiles(runFolder).boot(id);
   const { promise, resolve } = Promise.withResolvers<Result<null, StartRefusal>>();
+  const log = runFiles(runFolder).log;
+  let keeperGone: string | undefined;
   const look = (): void => {
     const answer = readAnswer(file);
-    if (!answer) return;
+    if (!answer) {
+      // A keeper that was killed leaves a controller that may still answer; without either nobody will.
+      if (keeperGone !== undefined && !controllerLives(runFolder)) resolve(refused({ reason: 'failed', text: `the keeper ended (${keeperGone}) before a controller answered`, fix: `read ${log}, then hma resume` }));
+      return;
+    }
     resolve(answer.ok ? ok(null) : refused({ reason: answer.reason, text: answer.text, fix: answer.fix }));
   };
   const watcher = watch(runFolder, look);
   const timer = setInterval(look, bootLookMs);
   const giveUp = setTimeout(() => {
-    resolve(refused({ reason: 'timeout', text: `the controller did not answer within ${bootWaitMs / 1000} s`, fix: `read ${runFiles(runFolder).log}` }));
+    resolve(refused({ reason: 'timeout', text: `the controller did not answer within ${bootWaitMs / 1000} s`, fix: `read ${log}` }));
   }, bootWaitMs);
-  spawnKeeper({ ...given, env: { ...given.env, HMA_LAUNCH: id } });
+  const keeper = spawnKeeper({ ...given, env: { ...given.env, HMA_LAUNCH: id } });
+  keeper.once('error', (error) => (keeperGone = error.message));
+  keeper.once('exit', (code, signal) => (keeperGone = signal ?? `exit code ${code}`));
   try {
     return await promise;
   } finally {
     watcher.close();
     clearInterval(timer);
     clearTimeout(giveUp);
+  }
+}
+
+function controllerLives(runFolder: string): boolean {
+  try {
+    const record = JSON.parse(readFileSync(runFiles(runFolder).keeper, 'utf8')) as KeeperRecord;
+    return record.state === 'keeping' && identify(record.controller) !== undefined;
+  } catch {
+    return false;
   }
 }
 

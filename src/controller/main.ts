@@ -11,7 +11,7 @@ import { boot, type BootRefusal } from './boot.ts';
 import { Controller } from './controller.ts';
 import { crashAt } from './crashPoints.ts';
 import { Gate } from './gate.ts';
-import { runFiles } from './home.ts';
+import { runFiles } from '../ledger/places.ts';
 import { controllerExit } from './keeperProtocol.ts';
 import { startKeeperWatch } from './keeperWatch.ts';
 import { writeListing } from './materials.ts';

@@ -3,7 +3,7 @@ import type { ProtectedFiles } from '../evaluators/protectedFiles.ts';
 import type { Tier } from '../machines/port.ts';
 import type { Snapshots } from '../snapshots/store.ts';
 import type { Contract } from '../task/model.ts';
-import type { runFiles } from './home.ts';
+import type { runFiles } from '../ledger/places.ts';
 import type { Recorder } from './recorder.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -27,9 +27,10 @@ export const directions: Readonly<Record<string, Direction>> = {
   ...Object.fromEntries(tools.map((name) => [name, tool])),
   protocol: noun,
   controller: all,
-  window: all,
+  client: all,
+  window: { ...all, folders: [...all.folders, 'client'] },
   session: { folders: ['base', 'protocol'], ports: [], node: 'any' },
-  cli: { ...all, folders: [...all.folders, 'controller'] },
+  cli: { ...all, folders: [...all.folders, 'client', 'controller'] },
 };
 
 /**
@@ -49,9 +50,9 @@ export const isPure = (folder: string): boolean => directions[folder] === noun;
 
 /** The files directly in src: where a process starts. The extension doesn't know the controller, the others don't know the window. */
 export const starts: Readonly<Record<string, Direction>> = {
-  'cli.ts': { ...all, folders: [...all.folders, 'controller', 'cli', 'session'] },
+  'cli.ts': { ...all, folders: [...all.folders, 'client', 'controller', 'cli', 'session'] },
   'session.ts': { folders: ['base', 'protocol', 'session'], ports: [], node: 'any' },
-  'extension.ts': { ...all, folders: [...all.folders, 'window'] },
+  'extension.ts': { ...all, folders: [...all.folders, 'client', 'window'] },
 };
 
 /** Where `vscode` may be imported: a path relative to src. */

@@ -12,10 +12,10 @@ import { sortCandidates } from '../../src/cli/commands/looking.ts';
 import type { Desk } from '../../src/cli/desk.ts';
 import { interruptions } from '../../src/cli/interrupt.ts';
 import { jsonDocs } from '../../src/cli/jsonDocs.ts';
-import { findRun, findWorkspace, stateHomes } from '../../src/cli/lookup.ts';
+import { findRun, findWorkspace, stateHomes } from '../../src/client/lookup.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { candidatesOutput, errorOutput, eventLine, listOutput, statusOutput } from '../../src/cli/schemas.ts';
-import { runFiles, runFolderOf } from '../../src/controller/home.ts';
+import { runFiles, runFolderOf } from '../../src/ledger/places.ts';
 import { createLedger } from './ledgerOnDisk.ts';
 import { stateOf, history, wholeRun } from './history.ts';
 

@@ -18,7 +18,7 @@ export interface Done {
 }
 
 /** A person at a machine: an empty folder, a shell, `hma` on PATH; everything done at it goes into the transcript. */
-export interface Desk extends AsyncDisposable {
+export interface Desk {
   readonly workspace: string;
   /** Words between commands. */
   say(text: string): void;
@@ -39,6 +39,8 @@ export interface Desk extends AsyncDisposable {
   expect(what: string, holds: boolean): void;
   /** The transcript so far, ids and times made the same. */
   transcript(): string;
+  /** Ends what still runs and removes the folder. Throws when something can't be ended. */
+  close(): Promise<void>;
 }
 
 /** Longest wait for one thing, ms. */
@@ -111,8 +113,8 @@ export function openDesk(name: string): Desk {
     expect(what, holds) {
       if (!holds) throw new Error(`does not hold: ${what}`);
     },
-    transcript: () => normalize(lines.join('\n'), { [root]: '', [home]: '~', [workspace]: `~/${name}` }).replaceAll(new RegExp(`\\b${userInfo().username}\\b`, 'g'), 'you'),
-    async [Symbol.asyncDispose]() {
+    transcript: () => normalize(lines.join('\n'), { [root]: '', [home]: '/home/you' }).replaceAll(new RegExp(`\\b${userInfo().username}\\b`, 'g'), 'you'),
+    async close() {
       const left = await endProcessesOn(ground);
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
       if (left.length > 0) throw new Error(`still running: ${JSON.stringify(left)}`);

@@ -27,13 +27,14 @@ const made = 'Made by `npm run proof` from real commands and real runs; do not e
 /** Plays one journey; its transcript goes to docs/journeys, that of a broken one aside. Gives back whether it holds. */
 async function prove(journey: Journey): Promise<boolean> {
   const started = performance.now();
-  await using desk = openDesk('curve');
+  const desk = openDesk('curve'); // no `await using`: Node 22 doesn't know it
   let broken: unknown;
   try {
     await journey.play(desk);
   } catch (error) {
     broken = error;
   }
+  await desk.close().catch((error: unknown) => (broken ??= error));
   const text = `# ${journey.title}\n\n${made}\n\n${desk.transcript()}`;
   const path = broken === undefined ? join(folder, `${journey.name}.md`) : join(repository, 'test-output', `${journey.name}.broken.md`);
   mkdirSync(dirname(path), { recursive: true });

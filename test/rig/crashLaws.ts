@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { runFiles } from '../../src/controller/home.ts';
+import { runFiles } from '../../src/ledger/places.ts';
 import { readLedger } from '../../src/ledger/readLedger.ts';
 import { finalCandidate } from '../../src/review/selection.ts';
 import { replayRun } from '../../src/run/evolve.ts';

@@ -11,6 +11,8 @@ export interface Scenario {
   readonly cap: number;
   /** Resolves when the person has nothing more to do. */
   person?(run: CrashRun): Promise<void>;
+  /** Puts another build into the state folder before the run starts. */
+  prepare?(home: string): void;
 }
 
 /** What an undisturbed run did and which points it passed, in order. */
@@ -24,7 +26,7 @@ const runMs = 240_000;
 
 /** Runs a scenario with a plan of kills to its end and to the end of all its processes. */
 export async function play(scenario: Scenario, plan: { readonly kills: readonly string[]; readonly later?: readonly string[] }) {
-  await using run = await startCrashRun({ task: scenario.task, plan: plan.kills });
+  await using run = await startCrashRun({ task: scenario.task, plan: plan.kills, ...(scenario.prepare ? { prepare: scenario.prepare } : {}) });
   const later = plan.later ?? [];
   // points of the start are passed by each controller: those for a restart are added when something has died, with progress in between
   let added = 0;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runFiles } from '../../src/controller/home.ts';
+import { runFiles } from '../../src/ledger/places.ts';
 import { startRun } from '../../src/controller/launch.ts';
 import { readLedger } from '../../src/ledger/readLedger.ts';
 import { allProcesses } from '../../src/machines/processes.ts';

@@ -2,18 +2,18 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { adapters } from '../../agents/adapters.ts';
-import { stateHome } from '../../controller/home.ts';
+import { stateHome } from '../../ledger/places.ts';
 import { reviveRun, startRun, type StartRefusal } from '../../controller/launch.ts';
 import { loadContract } from '../../task/load.ts';
 import { formatMessages } from '../../task/messages.ts';
 import type { Contract } from '../../task/model.ts';
-import { attach } from '../connection.ts';
+import { attach } from '../../client/connection.ts';
 import { fail, paperOf, personOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
-import { failure, type Failure } from '../failure.ts';
+import { failure, type Failure } from '../../client/failure.ts';
 import { showLive } from '../live.ts';
-import { allRuns, findRun, findWorkspace, stateHomes } from '../lookup.ts';
-import { readOffline } from '../readRun.ts';
+import { allRuns, findRun, findWorkspace, stateHomes } from '../../client/lookup.ts';
+import { readOffline } from '../../client/readRun.ts';
 import { resumedOutput, startedOutput } from '../schemas.ts';
 import type { RunOptions } from './looking.ts';
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 import { readJson } from '../base/files.ts';
 import { oneLine } from '../base/oneLine.ts';
-import { runFiles } from '../controller/home.ts';
+import { runFiles } from '../ledger/places.ts';
 import { attach, type OnEvent, type RunConnection } from './connection.ts';
 import type { RunPlace } from './lookup.ts';
 import { readOffline } from './readRun.ts';
@@ -21,6 +21,8 @@ export type FollowEnd =
 
 /** What a follower wants to hear. */
 export interface Follower {
+  /** A state from before, whose events are not told again. */
+  readonly base?: RunState | null;
   readonly onEvent: OnEvent;
   /** The controller is away (and is expected back), or here again. */
   readonly onPresence?: (present: boolean) => void;
@@ -57,7 +59,7 @@ const longestWaitMs = 2000;
  */
 export function follow(place: RunPlace, follower: Follower): Following {
   let connection: RunConnection | null = null;
-  let state: RunState | null = null;
+  let state: RunState | null = follower.base ?? null;
   const onEvent: OnEvent = (before, event, after) => {
     state = after;
     follower.onEvent(before, event, after);

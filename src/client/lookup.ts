@@ -7,8 +7,7 @@ import * as z from 'zod';
 
 import { readJson } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
-import { runFiles, stateHome, workspaceId } from '../controller/home.ts';
-import { readOwner } from '../controller/lease.ts';
+import { runFiles, stateHome, workspaceId } from '../ledger/places.ts';
 import { absolutePath } from '../task/paths.ts';
 import { failure, type Failure } from './failure.ts';
 
@@ -23,6 +22,7 @@ export interface RunPlace {
 
 const runSchema = z.object({ run: z.string(), workspace: z.string() });
 const contractHint = z.object({ state: z.string() });
+const ownerHint = z.object({ stateDir: z.string() });
 
 /** The nearest folder upwards that has `hma.yaml` or `.hma`, as its real path; undefined where there is none. */
 export function findWorkspace(from: string): string | undefined {
@@ -45,8 +45,9 @@ export function stateHomes(env: NodeJS.ProcessEnv, workspace?: string): string[]
 }
 
 function namedByWorkspace(workspace: string): string[] {
-  const owner = readOwner(workspace);
-  const leased = owner ? [resolve(owner.stateDir, '../../../..')] : [];
+  const read = readJson(join(workspace, '.hma', 'owner.json'));
+  const owner = read.ok ? ownerHint.safeParse(read.value) : undefined;
+  const leased = owner?.success ? [resolve(owner.data.stateDir, '../../../..')] : [];
   try {
     const contract = contractHint.safeParse(parse(readFileSync(join(workspace, 'hma.yaml'), 'utf8')));
     return contract.success ? [absolutePath(contract.data.state, { workspace, home: homedir() }), ...leased] : leased;

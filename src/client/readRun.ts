@@ -7,7 +7,7 @@ import { replayRun } from '../run/evolve.ts';
 import type { RunState } from '../run/model.ts';
 import type { Given } from '../base/fact.ts';
 import { attach, ControllerError } from './connection.ts';
-import type { Desk } from './desk.ts';
+import type { Clock } from '../base/clock.ts';
 import { failure, type Failure } from './failure.ts';
 import type { RunPlace } from './lookup.ts';
 
@@ -70,9 +70,9 @@ export async function viewRun(place: RunPlace): Promise<Result<RunView, Failure>
 
 /** Time as a run's decisions know it; a run without a controller stands where its ledger ends. */
 export function givenOf(
-  desk: Desk,
+  { clock }: { readonly clock: Clock },
   { state, live, lastActive }: Pick<RunView, 'state' | 'live' | 'lastActive'>,
 ): Given {
-  const now = desk.clock.now();
+  const now = clock.now();
   return { ...now, active: live ? activeAt(state.clock, now) : lastActive };
 }

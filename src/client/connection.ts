@@ -9,7 +9,7 @@ import {
 import * as z from 'zod';
 
 import { readJson } from '../base/files.ts';
-import { runFiles } from '../controller/home.ts';
+import { runFiles } from '../ledger/places.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import {
   clientEvent,
