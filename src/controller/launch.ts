@@ -40,6 +40,8 @@ export interface RunRecord {
 
 /** Longest time from starting the keeper to a controller's answer, ms: storing protected files and the first snapshot takes time. */
 const bootWaitMs = 300_000;
+/** Longest time that a keeper whose controller was refused may take to leave, ms. */
+const keeperLeavesMs = 10_000;
 /** The slow look beside the watcher, ms. */
 const bootLookMs = 250;
 
@@ -64,7 +66,7 @@ export async function startRun(given: { workspace: string; contract: Contract; h
   const started = await launch({ runtime, runFolder, env: given.env });
   if (started.ok) return ok({ run, runFolder });
   // Nothing ever happened in it: a refused start leaves no run behind.
-  if (readLedger(runFolder).events.length === 0) rmSync(runFolder, { recursive: true, force: true });
+  if (readLedger(runFolder).events.length === 0) rmSync(runFolder, { recursive: true, force: true, maxRetries: 10 });
   return started;
 }
 
@@ -144,8 +146,12 @@ async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.
   const keeper = spawnKeeper({ ...given, env: { ...given.env, HMA_LAUNCH: id } });
   keeper.once('error', (error) => (keeperGone = error.message));
   keeper.once('exit', (code, signal) => (keeperGone = signal ?? `exit code ${code}`));
+  const left = new Promise<void>((done) => keeper.once('exit', () => done()));
   try {
-    return await promise;
+    const answer = await promise;
+    // A refused keeper still writes in the run folder until it is gone, and the caller may want to remove that.
+    if (!answer.ok && answer.refusal.reason !== 'timeout' && keeperGone === undefined) await Promise.race([left, new Promise((done) => setTimeout(done, keeperLeavesMs).unref())]);
+    return answer;
   } finally {
     watcher.close();
     clearInterval(timer);
