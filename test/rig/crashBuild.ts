@@ -1,0 +1,63 @@
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+import { installRuntime } from '../../src/controller/runtime.ts';
+import { bundleOptions, entries } from '../bootstrap/esbuild.mjs';
+
+/** A change of one source file that takes a step away or swaps two: the guards must notice. */
+export interface Mutation {
+  /** What is wrong with the build, in words. */
+  readonly what: string;
+  /** Path below src. */
+  readonly file: string;
+  /** Text that occurs exactly once, and what stands in its place. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Builds the controller with a mutation and gives its text. Throws when the text isn't there once: the mutation must follow the source. */
+export async function mutatedController(mutation: Mutation): Promise<string> {
+  const entry = entries.find(({ out }) => out === 'controller.js');
+  if (!entry) throw new Error('the controller has no bundle');
+  const folder = mkdtempSync(join(tmpdir(), 'hma-mutant-'));
+  let applied = 0;
+  const mutate = {
+    name: 'mutate',
+    setup(bundler: import('esbuild').PluginBuild) {
+      bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        if (!path.endsWith(`/src/${mutation.file}`)) return null;
+        const text = readFileSync(path, 'utf8');
+        if (text.split(mutation.from).length !== 2) throw new Error(`${mutation.file} does not have exactly once: ${mutation.from}`);
+        applied += 1;
+        return { contents: text.replace(mutation.from, () => mutation.to), loader: 'ts' as const };
+      });
+    },
+  };
+  try {
+    const { outputFiles } = await build({ ...bundleOptions(entry, folder), plugins: [mutate] });
+    if (applied !== 1) throw new Error(`${mutation.file} is not in the controller's bundle`);
+    return outputFiles[0]?.text ?? '';
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Puts another controller into a state folder's runtime before the run starts. */
+export function useController(home: string, text: string): void {
+  writeFileSync(`${installRuntime(home).controller}.new`, text);
+  renameSync(`${installRuntime(home).controller}.new`, installRuntime(home).controller);
+}
+
+/** The system calls that the order is read from. */
+const calls = ['fsync', 'fdatasync', 'pwrite64', 'write', 'writev', 'sendto', 'sendmsg', 'rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'kill', 'tgkill', 'execve'];
+
+/** Starts each controller of a state folder under strace, which lets go of what the controller spawns. One file per controller. */
+export function straceControllers(home: string, file: string): void {
+  const { node } = installRuntime(home);
+  renameSync(node, `${node}-itself`);
+  const trace = `strace -f -b execve -qq -yy -s 20000 -e trace=${calls.join(',')} -e signal=none -o '${file}'.$$`;
+  writeFileSync(node, `#!/bin/sh\ncase "$1" in */controller.js) exec ${trace} '${node}-itself' "$@" ;; esac\nexec '${node}-itself' "$@"\n`);
+  chmodSync(node, 0o755);
+}
