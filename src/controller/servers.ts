@@ -74,7 +74,8 @@ export const serveClients = (path: string, room: Room, onClients: (count: number
       subscription?.[Symbol.dispose]();
       subscription = recorder.subscribe((events) => publish(connection, events));
       const base = { protocol: protocolVersion, version: room.runtime.version, runFolder: room.folder, seq: recorder.state.seq };
-      return after === undefined ? { ...base, state: recorder.state, missed: [] } : { ...base, state: null, missed: recorder.eventsAfter(after) };
+      // A client that has seen more than the ledger holds (a damaged disk cut it) begins anew.
+      return after === undefined || after > recorder.state.seq ? { ...base, state: recorder.state, missed: [] } : { ...base, state: null, missed: recorder.eventsAfter(after) };
     });
     answer(connection, clientRequests.intend, schemas.intent, (intent) => {
       const reply = carryOut(room, intent);
