@@ -15,13 +15,16 @@ export interface ReviewRow {
   readonly state: 'accepted' | 'rejected';
   readonly author: AgentSlot;
   readonly option: number;
-  /** The evaluator's score; null when there is none. */
+  /** The evaluator's score; null when there is none, and in blind tasks until a person reveals grades. */
   readonly score: number | null;
   /** The author's own estimate (`--score`). */
   readonly reported: number | null;
   /** Quality in [0, 1], where the metric's anchors define it. */
   readonly quality: number | null;
-  /** Score less the record before it, in the score's unit; positive is better whatever the direction. Null for the first and the rejected. */
+  /**
+   * Score (in blind tasks: reported) less the record before it, in the score's unit; positive is better whatever the direction.
+   * Null for the first and the rejected.
+   */
   readonly change: number | null;
   readonly bytes: number | null;
   readonly files: number | null;
@@ -56,6 +59,7 @@ export interface ReviewFrame {
   readonly explorationEnd: number;
   readonly now: number;
   readonly standing: string | null;
+  /** The best so far, by the value that is shown: the score, in blind tasks what the agents reported. */
   readonly record: string | null;
   readonly review: {
     readonly reviewer: AgentSlot;
@@ -65,7 +69,13 @@ export interface ReviewFrame {
     readonly detail: string;
     readonly nominated: string | null;
   } | null;
-  readonly final: { readonly candidate: string; readonly by: 'person' | 'reviewer' | 'fallback'; readonly reason: string } | null;
+  /** `who`: the person's or the agent's name, `hma` for the fallback. */
+  readonly final: {
+    readonly candidate: string;
+    readonly by: 'person' | 'reviewer' | 'fallback';
+    readonly who: string;
+    readonly reason: string;
+  } | null;
   readonly history: readonly Selection[];
   readonly grades: 'none' | 'hidden' | 'revealed';
   /** Whether a selection can be made now, and why not. */
@@ -75,10 +85,11 @@ export interface ReviewFrame {
   readonly banner: string;
 }
 
-/** Host → page. `rows` replaces the rows named; `model` replaces everything. */
+/** Host → page. `rows` replaces the rows named; `model` replaces everything; `empty` says why there is nothing to show. */
 export type ToPage =
   | { readonly type: 'model'; readonly frame: ReviewFrame; readonly rows: readonly ReviewRow[] }
   | { readonly type: 'rows'; readonly frame: ReviewFrame; readonly rows: readonly ReviewRow[] }
+  | { readonly type: 'empty'; readonly text: string }
   | { readonly type: 'focus'; readonly candidate: string }
   | { readonly type: 'refused'; readonly text: string };
 

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+import { settings } from './settings.ts';
+
+/** How a command of ours ended. */
+export interface CommandEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Folder of the built programs: this bundle's own. */
+const bundles = __dirname;
+
+/** The Node binary for our programs: the setting, else one on PATH; this process's own when it is a plain Node. */
+function node(): string {
+  const { nodePath } = settings();
+  if (nodePath !== '') return nodePath;
+  if (process.versions['electron'] === undefined) return process.execPath;
+  const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node')).find((path) => existsSync(path));
+  return found ?? process.execPath;
+}
+
+/** The environment of our programs: the window's, with the state folder of the settings. */
+export function hmaEnvironment(): NodeJS.ProcessEnv {
+  const { stateFolder } = settings();
+  const environment: NodeJS.ProcessEnv = { ...process.env, ...(stateFolder === '' ? {} : { HMA_HOME: stateFolder }) };
+  for (const name of Object.keys(environment)) if (/^(VSCODE_|ELECTRON_)/.test(name)) delete environment[name];
+  return node() === process.execPath && process.versions['electron'] !== undefined ? { ...environment, ELECTRON_RUN_AS_NODE: '1' } : environment;
+}
+
+/** Runs `hma` with these words in a folder and waits for its end. Never a shell. */
+export function hma(folder: string, words: readonly string[]): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    execFile(node(), [join(bundles, 'cli.js'), ...words], { cwd: folder, env: hmaEnvironment(), maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, stdout, stderr: stderr || (error !== null && code === 1 && stdout === '' ? error.message : '') });
+    });
+  });
+}

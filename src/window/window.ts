@@ -1,0 +1,45 @@
+import * as vscode from 'vscode';
+
+import { ask } from './asking.ts';
+import { hasContract, taskFolder } from './folder.ts';
+import { CandidateMarks } from './marks.ts';
+import type { WindowRoom } from './room.ts';
+import { RunModel } from './runModel.ts';
+
+/** Everything of ours in one window. Nothing here outlives it, and nothing of a run depends on it. */
+export function openWindow(context: vscode.ExtensionContext): vscode.Disposable {
+  const folder = taskFolder();
+  const parts: vscode.Disposable[] = [];
+  if (folder !== undefined) parts.push(openFolder(context, folder));
+  return vscode.Disposable.from(...parts);
+}
+
+function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Disposable {
+  const log = vscode.window.createOutputChannel('HMA', { log: true });
+  const model = new RunModel(folder);
+  const marks = new CandidateMarks(context.workspaceState);
+  const base = { context, folder, model, marks, log };
+  const room: WindowRoom = { ...base, ask: (wish) => ask(base, wish) };
+  const contract = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, 'hma.yaml'), false, true, false);
+  const tell = (): void => setContexts(room);
+  tell();
+  return vscode.Disposable.from(log, model, marks, contract, contract.onDidCreate(tell), contract.onDidDelete(tell), model.onDidChange(tell));
+}
+
+/** What menus, buttons and welcome texts depend on. */
+function setContexts({ folder, model }: WindowRoom): void {
+  const { state, presence } = model;
+  const running = state !== null && state.phase !== 'finished' && presence !== 'none';
+  const contexts: Record<string, unknown> = {
+    'hma.hasContract': hasContract(folder),
+    'hma.hasRun': state !== null,
+    'hma.running': running && presence !== 'lost',
+    'hma.lost': running && presence === 'lost',
+    'hma.live': presence === 'live',
+    'hma.paused': running && state.pause !== null,
+    'hma.phase': state?.phase ?? '',
+    'hma.hasCandidates': (state?.archive.length ?? 0) > 0,
+    'hma.pinned': state?.selections.findLast((one) => one.by === 'person')?.candidate != null,
+  };
+  for (const [name, value] of Object.entries(contexts)) void vscode.commands.executeCommand('setContext', name, value);
+}
