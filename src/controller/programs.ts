@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { endTree, type TreeEnd } from '../machines/endTree.ts';
 import { abandonStart, endRunner, observeRunner, startRunner, treeOfRunner, watchRunner, type Observation } from '../machines/runnerControl.ts';
 import type { ProcessIdentity, ProgramSpec } from '../machines/port.ts';
-import type { RunnerExit } from '../machines/runnerFiles.ts';
+import { runnerFile, type RunnerExit } from '../machines/runnerFiles.ts';
 import type { Runtime } from './runtime.ts';
 
 /** How a program under a runner came to its end, as far as the controller can tell. */
@@ -37,6 +38,9 @@ const startWaitMs = 30_000;
  */
 export async function supervise(what: Supervision): Promise<ProgramEnd> {
   mkdirSync(what.dir, { recursive: true, mode: 0o700 });
+  // A slow runner of a controller that died must not start its program in folders that are being prepared again: it finds no
+  // specification and leaves, or it has claimed the start by now and is adopted.
+  if (observeRunner(what.dir).kind === 'not_started') rmSync(join(what.dir, runnerFile.spec), { force: true });
   if (observeRunner(what.dir).kind === 'not_started') {
     const prepared = await what.prepare();
     if (typeof prepared === 'string') {
