@@ -44,6 +44,8 @@ export interface BootRequest {
   readonly takeOver: boolean;
   readonly log: (line: string) => void;
   readonly wake: () => void;
+  /** Ends this process at once: it is no longer the run's writer. */
+  readonly shut: (error: Error) => never;
 }
 
 /** A controller that owns its run. */
@@ -124,7 +126,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     if (!initial.ok && initial.refusal.reason !== 'missing') request.log(`no snapshot of the files at the start: ${initial.refusal.detail}`);
     facts.push(openedFact({ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null }));
   }
-  const recorder = start({ ledger, events, replayed, facts, clock, fence: lease.fence, alive: lastAlive(request, events, replayed), version: runtimeIn(import.meta.dirname).version, makeRoom: () => releaseBallast(folder) });
+  const recorder = start({ ledger, events, replayed, facts, clock, fence: lease.fence, alive: lastAlive(request, events, replayed), version: runtimeIn(import.meta.dirname).version, makeRoom: () => releaseBallast(folder), shut: request.shut });
   now.recorder = recorder;
   return ok({ room: room(recorder), lease, clientSocket: sockets.client });
 }
@@ -140,6 +142,7 @@ function start(given: {
   alive: Pick<Instant, 'mono' | 'boot'>;
   version: string;
   makeRoom: () => boolean;
+  shut: (error: Error) => never;
 }): Recorder {
   const { ledger, events, replayed, clock, fence, version } = given;
   const now = clock.now();
@@ -149,7 +152,7 @@ function start(given: {
   let state = replayed;
   for (const event of stamped) state = evolveRun(state, event);
   if (!state) throw new Error('the ledger does not begin with run.opened');
-  return new Recorder({ ledger, clock, state, history: [...events, ...stamped], makeRoom: given.makeRoom });
+  return new Recorder({ ledger, clock, state, history: [...events, ...stamped], makeRoom: given.makeRoom, shut: given.shut });
 }
 
 /** The latest sign of life of anything of the run: the last event, the controller's heartbeat, the runner's heartbeat or end. */

@@ -28,15 +28,22 @@ const idleMs = 1500;
 async function main(args: readonly string[]): Promise<void> {
   const folder = resolve(args[0] ?? '.');
   const files = runFiles(folder);
-  const log = (line: string): void => appendFileSync(files.log, `${new Date().toISOString()} ${process.pid} ${line}\n`);
-  process.on('uncaughtException', (error) => {
+  const log = (line: string): void => {
+    try {
+      appendFileSync(files.log, `${new Date().toISOString()} ${process.pid} ${line}\n`);
+    } catch {
+      // a full disk must not end the controller: what counts is in the ledger
+    }
+  };
+  const shut = (error: Error): never => {
     log(`died: ${error.stack ?? error.message}`);
     process.exit(error instanceof FenceLost ? controllerExit.refused : controllerExit.died);
-  });
+  };
+  process.on('uncaughtException', shut);
   const launch = process.env['HMA_LAUNCH'] ?? '';
   const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void => void (launch === '' || existsSync(files.boot(launch)) || writeJsonAtomic(files.boot(launch), answer));
   let wake = (): void => undefined;
-  const booted = await boot({ folder, files, clock: processClock(), env: process.env, takeOver: args.includes('--take-over'), log, wake: () => wake() });
+  const booted = await boot({ folder, files, clock: processClock(), env: process.env, takeOver: args.includes('--take-over'), log, wake: () => wake(), shut });
   if (!booted.ok) {
     log(`refused: ${booted.refusal.reason}: ${booted.refusal.text}`);
     tell({ ok: false, ...booted.refusal });

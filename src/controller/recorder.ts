@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Given } from '../base/fact.ts';
-import { LedgerFull, type Ledger } from '../ledger/openLedger.ts';
+import { FenceLost, LedgerFull, LedgerUnwritable, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import { activeAt } from '../run/activeClock.ts';
 import type { RunFact } from '../run/events.ts';
@@ -20,11 +20,16 @@ export class Recorder {
   readonly #listeners = new Set<(events: readonly LedgerEvent[], state: RunState) => void>();
   readonly #history: LedgerEvent[];
   readonly #makeRoom: () => boolean;
+  readonly #shut: (error: Error) => never;
   #state: RunState;
 
-  /** `makeRoom` frees the ballast when the disk is full; true when there was one. */
-  constructor(given: { ledger: Ledger; clock: Clock; state: RunState; history: readonly LedgerEvent[]; makeRoom: () => boolean }) {
+  /**
+   * `makeRoom` frees the ballast when the disk is full; true when there was one. `shut` ends this process: the ledger is another's,
+   * or its end is unknown, and whoever called must not go on as if it had only failed.
+   */
+  constructor(given: { ledger: Ledger; clock: Clock; state: RunState; history: readonly LedgerEvent[]; makeRoom: () => boolean; shut: (error: Error) => never }) {
     this.#makeRoom = given.makeRoom;
+    this.#shut = given.shut;
     this.#ledger = given.ledger;
     this.#clock = given.clock;
     this.#state = given.state;
@@ -66,6 +71,7 @@ export class Recorder {
     try {
       return this.#ledger.append(events);
     } catch (error) {
+      if (error instanceof FenceLost || error instanceof LedgerUnwritable) this.#shut(error);
       if (!(error instanceof LedgerFull) || !this.#makeRoom()) throw error;
       return this.#ledger.append(events);
     }
