@@ -120,7 +120,7 @@ export class Gate {
 
   /** What a capture's refusal means to the agent. A full or failing store is the machine's fault and pauses the run. */
   #refusalOf(refusal: CaptureRefusal): { code: RejectionCode; reason: string } {
-    const where = refusal.path === undefined ? '' : `${refusal.path}: `;
+    const where = refusal.path === undefined || refusal.detail.includes(refusal.path) ? '' : `${refusal.path}: `;
     switch (refusal.reason) {
       case 'unstable':
       case 'too_large':

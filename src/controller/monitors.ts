@@ -21,6 +21,9 @@ const recoveredAt = 1.25;
 /** The slow looks at the world that no event tells of: heartbeat, disk, lease, stalls. Each is cheap; none is faster than a second. */
 export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void): Disposable {
   const beat = (): void => {
+    // A stopped owner that was taken over and goes on must not act as if it still lived.
+    if (!lease.confirmFence()) return onLeaseLost();
+    if (room.recorder.state.pause?.reason === 'disk_low') lookAtDisk(room);
     const now = room.clock.now();
     try {
       writeFileSync(room.files.alive, JSON.stringify({ ...now, pid: process.pid }), { mode: 0o600 });
