@@ -5,7 +5,7 @@ import { plainOutput } from '../../src/cli/commands/log.ts';
 import { sparkline, stackedBar } from '../../src/cli/render/bars.ts';
 import { eventLines } from '../../src/cli/render/events.ts';
 import { type Paper } from '../../src/cli/render/scene.ts';
-import { sayBytes, sayChange, sayClock, sayLength, sayScore, sayShare } from '../../src/cli/render/numbers.ts';
+import { sayBytes, sayChange, sayClock, sayLength, sayScore, sayShare } from '../../src/base/numbers.ts';
 import { candidatesPage, statusPage, summaryPage } from '../../src/cli/render/pages.ts';
 import { Screen } from '../../src/cli/render/screen.ts';
 import { statusLine } from '../../src/cli/render/statusLine.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { record } from '../../src/archive/order.ts';
-import { sayScore } from '../../src/cli/render/numbers.ts';
+import { sayScore } from '../../src/base/numbers.ts';
 import { finalCandidate } from '../../src/review/selection.ts';
 import type { RunState } from '../../src/run/model.ts';
 import { layOutDemo } from './place.ts';

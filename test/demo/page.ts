@@ -1,5 +1,5 @@
 import { styleFor, type Style } from '../../src/cli/render/style.ts';
-import { sayScore } from '../../src/cli/render/numbers.ts';
+import { sayScore } from '../../src/base/numbers.ts';
 import { fit, pad, table, wrap } from '../../src/cli/render/text.ts';
 import type { Candidate } from '../../src/archive/model.ts';
 import { gradedOnes, type Check } from './checks.ts';

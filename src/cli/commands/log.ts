@@ -18,7 +18,7 @@ import { interruptions } from '../interrupt.ts';
 import { findRun, type RunPlace } from '../../client/lookup.ts';
 import { readOffline } from '../../client/readRun.ts';
 import { eventLines } from '../render/events.ts';
-import { sayBytes } from '../render/numbers.ts';
+import { sayBytes } from '../../base/numbers.ts';
 import { sessionLogOutput } from '../schemas.ts';
 import type { RunOptions } from './looking.ts';
 

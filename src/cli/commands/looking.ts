@@ -7,7 +7,7 @@ import { exitCodes } from '../exitCodes.ts';
 import { allRuns, findRun, findWorkspace, runsOf, stateHomes } from '../../client/lookup.ts';
 import { givenOf, viewRun } from '../../client/readRun.ts';
 import { candidatesPage, statusPage } from '../render/pages.ts';
-import { sayScore } from '../render/numbers.ts';
+import { sayScore } from '../../base/numbers.ts';
 import { sayPhase } from '../render/statusLine.ts';
 import { table } from '../render/text.ts';
 import { candidatesOutput, listOutput, statusOutput } from '../schemas.ts';

@@ -1,9 +1,11 @@
+import { explorationEndWords } from '../../analysis/words.ts';
 import { oneLine } from '../../base/oneLine.ts';
+import { count, sayWord } from '../../base/words.ts';
 import type { RunEvent } from '../../run/events.ts';
-import { sayLength, sayScore } from './numbers.ts';
-import { sayWord, stamped, told, type Happening, type Paper, type Scene } from './scene.ts';
+import { sayLength, sayScore } from '../../base/numbers.ts';
+import { stamped, told, type Happening, type Paper, type Scene } from './scene.ts';
 import { acceptedLine, attemptLines, closedLine, opening } from './sessionLines.ts';
-import { count, fit, pad, wrap } from './text.ts';
+import { fit, pad, wrap } from './text.ts';
 
 /**
  * The lines of the live log for one event: none for what is only bookkeeping, one for what a person follows. Never wider than the
@@ -102,7 +104,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       ];
     }
     case 'exploration.ending':
-      return [stamped(scene, `exploration ends: ${sayExplorationEnd[known.data.reason] ?? known.data.reason}`)];
+      return [stamped(scene, `exploration ends: ${explorationEndWords[known.data.reason] ?? known.data.reason}`)];
     case 'run.stopping':
       return [stamped(scene, `${oneLine(known.data.by, 40)} stops the run`)];
     case 'run.noticed': {
@@ -114,20 +116,11 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       );
     }
     case 'run.finished':
-      return [stamped(scene, `the run is over: ${sayExplorationEnd[known.data.reason] ?? sayWord(known.data.reason)}`)];
+      return [stamped(scene, `the run is over: ${explorationEndWords[known.data.reason] ?? sayWord(known.data.reason)}`)];
     default:
       return [];
   }
 }
-
-/** Why exploration ended, for people. */
-const sayExplorationEnd: Readonly<Record<string, string>> = {
-  deadline: 'its time is used up',
-  budget: 'the experiments are used up',
-  barren: 'too many sessions in a row without an accepted experiment',
-  requested: 'a person asked for the review',
-  stopped: 'a person stopped the run',
-};
 
 type ReviewEvent = Extract<
   RunEvent,

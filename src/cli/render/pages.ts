@@ -4,13 +4,14 @@ import type { Candidate } from '../../archive/model.ts';
 import { record, standing } from '../../archive/order.ts';
 import type { Given } from '../../base/fact.ts';
 import { oneLine } from '../../base/oneLine.ts';
+import { count, sayWord } from '../../base/words.ts';
 import { finalCandidate, ownSelection } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
 import { sparkline, stackedBar } from './bars.ts';
-import { bestOf, rule, sayAgent, sayWord, type Paper } from './scene.ts';
-import { sayLength, sayScore, sayShare } from './numbers.ts';
+import { bestOf, rule, sayAgent, type Paper } from './scene.ts';
+import { sayLength, sayScore, sayShare } from '../../base/numbers.ts';
 import { statusLine } from './statusLine.ts';
-import { count, fit, pad, table, widthOf, wrap } from './text.ts';
+import { fit, pad, table, widthOf, wrap } from './text.ts';
 
 /** Where a run's things lie. */
 export interface Places {

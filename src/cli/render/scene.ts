@@ -5,7 +5,7 @@ import type { Option } from '../../options/model.ts';
 import type { RunEvent } from '../../run/events.ts';
 import type { RunState } from '../../run/model.ts';
 import type { AgentSlot } from '../../task/model.ts';
-import { sayClock } from './numbers.ts';
+import { sayClock } from '../../base/numbers.ts';
 import type { Style } from './style.ts';
 import { widthOf, wrap } from './text.ts';
 
@@ -31,9 +31,6 @@ export interface Scene extends Happening, Paper {
 /** A run's agent as people see it: slot and name, in the agent's colour. */
 export const sayAgent = (state: RunState, slot: AgentSlot, style: Style): string =>
   style.agent(slot, `${slot} ${oneLine(state.terms.agents[slot].name, 40)}`);
-
-/** A code as words: `usage_limit` → `usage limit`. */
-export const sayWord = (code: string): string => code.replaceAll('_', ' ');
 
 /** A line of the log behind the active time of its event. */
 export const stamped = ({ event, style }: Scene, text: string): string =>

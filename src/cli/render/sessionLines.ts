@@ -1,13 +1,14 @@
 import { handoffs } from '../../analysis/handoffs.ts';
 import { record } from '../../archive/order.ts';
 import { oneLine } from '../../base/oneLine.ts';
+import { count, sayWord } from '../../base/words.ts';
 import type { RunEvent } from '../../run/events.ts';
 import type { RunState } from '../../run/model.ts';
 import { compareScores, isBetter } from '../../task/quality.ts';
 import { sparkline } from './bars.ts';
-import { sayChange, sayLength, sayScore } from './numbers.ts';
-import { bestOf, rule, sayAgent, sayWord, stamped, told, type Scene } from './scene.ts';
-import { count, pad, wrap } from './text.ts';
+import { sayChange, sayLength, sayScore } from '../../base/numbers.ts';
+import { bestOf, rule, sayAgent, stamped, told, type Scene } from './scene.ts';
+import { pad, wrap } from './text.ts';
 
 /** What a run is, before anything happens in it. */
 export function opening(scene: Scene): string[] {

@@ -2,9 +2,10 @@ import { isUndecided } from '../../experiments/model.ts';
 import type { RunState } from '../../run/model.ts';
 import { capOf, explorationEndsAt, reviewWindowEndsAt } from '../../run/schedule.ts';
 import type { Given } from '../../base/fact.ts';
-import { sayAgent, sayWord, type Paper } from './scene.ts';
-import { sayLength } from './numbers.ts';
-import { count, fit } from './text.ts';
+import { count, sayWord } from '../../base/words.ts';
+import { sayAgent, type Paper } from './scene.ts';
+import { sayLength } from '../../base/numbers.ts';
+import { fit } from './text.ts';
 
 /** The one line at the bottom of a terminal: phase, session, accepted against the cap, what is being judged, time left. */
 export function statusLine(state: RunState, given: Given, paper: Paper): string {

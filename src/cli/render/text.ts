@@ -45,10 +45,6 @@ export function pad(text: string, columns: number, side: 'left' | 'right' = 'lef
   return side === 'left' ? text + spaces : spaces + text;
 }
 
-/** Words for a number: `1 candidate`, `3 candidates`. */
-export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number} ${number === 1 ? one : many}`;
-
 /**
  * A table: the first row is its head; columns of numbers are set to the right. Cells keep their styling; the last column is cut where
  * the table would be wider than `columns`.
