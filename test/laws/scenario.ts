@@ -200,8 +200,7 @@ const death: fc.Arbitrary<Death> = fc.record({
 /** Wall time at which every simulated run opens, Unix ms. */
 export const openedWall = 1_790_000_000_000;
 
-/** A whole world: terms, scripts of all that happens, and what comes from outside. */
-export const scenario: fc.Arbitrary<Scenario> = fc.record({
+const anything: fc.Arbitrary<Scenario> = fc.record({
   terms,
   budgets: fc
     .record({
@@ -222,3 +221,19 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   deaths: often<readonly Death[]>([], fc.array(death, { maxLength: 3 }), 2),
   pauseMs: fc.constantFrom(500, 45_000),
 });
+
+/** Nobody does anything: what slows such a run down is otherwise seldom reached. */
+const idle = anything.map((one): Scenario => ({
+  ...one,
+  attempts: one.attempts.map((attempt) => ({ ...attempt, submissions: [], end: { ...attempt.end, how: attempt.end.how === 'crash' ? 'crash' : 'natural', after: (attempt.end.after % 4_000) + 10 } })),
+}));
+
+/** Paused again and again, with sessions that die. */
+const frosty = fc.tuple(anything, fc.array(fc.integer({ min: 5, max: 900 }), { minLength: 2, maxLength: 5 })).map(([one, pauses]): Scenario => ({
+  ...one,
+  attempts: one.attempts.map((attempt) => (attempt.end.how === 'natural' ? { ...attempt, end: { ...attempt.end, how: 'crash' } } : attempt)),
+  disturbances: [...one.disturbances, ...pauses.map((at): Disturbance => ({ at, what: { do: 'intend', intent: { kind: 'pause', after: false, by } } }))],
+}));
+
+/** A whole world: terms, scripts of all that happens, and what comes from outside. */
+export const scenario: fc.Arbitrary<Scenario> = fc.oneof({ weight: 8, arbitrary: anything }, { weight: 1, arbitrary: idle }, { weight: 1, arbitrary: frosty });
