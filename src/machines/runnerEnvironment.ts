@@ -14,6 +14,8 @@ export function runnerEnvironment(program: NodeJS.ProcessEnv): NodeJS.ProcessEnv
     env[`${prefix}${name}`] = env[name];
     delete env[name];
   }
+  // the runner's stamps are compared with the controller's: in tests both read the same clock
+  if (process.env['HMA_TEST_CLOCK'] !== undefined) env['HMA_TEST_CLOCK'] = process.env['HMA_TEST_CLOCK'];
   return env;
 }
 
@@ -29,6 +31,7 @@ export function programEnvironment(
     if (held !== undefined) env[name] = held;
   }
   delete env['HMA_CRASH'];
+  delete env['HMA_TEST_CLOCK'];
   const keepsGit = env['GIT_CONFIG_COUNT'] !== undefined;
   for (const [name, value] of Object.entries(added))
     if (!(keepsGit && name.startsWith('GIT_CONFIG_'))) env[name] = value;
