@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { writeFileAtomic } from '../base/files.ts';
+import { sessionFolderName } from '../ledger/places.ts';
 import type { SessionName } from '../options/model.ts';
 
 /** Hash by which a token is known in the ledger. */
@@ -16,7 +17,7 @@ export class SessionFolder {
   readonly path: string;
 
   constructor(sessions: string, session: SessionName) {
-    this.path = join(sessions, session.kind === 'review' ? 'review' : `option-${session.number}`);
+    this.path = join(sessions, sessionFolderName(session));
   }
 
   /** The runner's folder of one attempt. */

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { homedir, platform } from 'node:os';
 import { basename, join } from 'node:path';
 
+import type { SessionName } from '../options/model.ts';
+
 /**
  * The state folder: `HMA_HOME`, else the contract's `state`, else the platform's place for state. It lies outside every
  * workspace and is private (0700).
@@ -27,6 +29,14 @@ export function newRunId(wall: number, random: string): string {
   const [date = '', time = ''] = new Date(wall).toISOString().split('T');
   return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}-${random}`;
 }
+
+/** A session's folder below `sessions/`: `option-3`, `review`. */
+export const sessionFolderName = (session: SessionName): string =>
+  session.kind === 'review' ? 'review' : `option-${session.number}`;
+
+/** Folder of one attempt of a session, where its runner keeps its output. */
+export const attemptFolderOf = (runFolder: string, session: SessionName, attempt: number): string =>
+  join(runFiles(runFolder).sessions, sessionFolderName(session), `attempt-${attempt}`);
 
 /** The files and folders of a run folder. */
 export const runFiles = (folder: string) => ({

@@ -44,6 +44,11 @@ export class ContentStore {
     return store;
   }
 
+  /** The folder as it stands, for readers beside a living writer: nothing is made or removed. */
+  static at(dir: string): ContentStore {
+    return new ContentStore(dir);
+  }
+
   /** Removes half written files. Only while nothing is being added. */
   async sweep(): Promise<void> {
     for (const name of await readdir(this.#dir))

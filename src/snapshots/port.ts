@@ -126,3 +126,6 @@ export interface Snapshots {
   /** Waits for what is running and keeps nothing open. */
   close(): Promise<void>;
 }
+
+/** What whoever only looks may do with a run's snapshots. */
+export type SnapshotsReader = Omit<Snapshots, 'capture' | 'find'>;

@@ -65,11 +65,19 @@ export function openRepository(dir: string, pathVariable: string): Repository {
     syncFolder(path);
     syncFolder(dir);
   }
-  const repository: Repository = {
+  const repository = repositoryAt(dir, pathVariable);
+  sweepRepository(repository);
+  return repository;
+}
+
+/** The repository in a store's folder as it stands: nothing is made, nothing is cleared away. For readers beside a living writer. */
+export function repositoryAt(dir: string, pathVariable: string): Repository {
+  const path = join(dir, 'repo.git');
+  return {
     path,
     env: {
       PATH: pathVariable,
-      HOME: home,
+      HOME: join(dir, 'home'),
       GIT_DIR: path,
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
@@ -79,8 +87,6 @@ export function openRepository(dir: string, pathVariable: string): Repository {
       LC_ALL: 'C',
     },
   };
-  sweepRepository(repository);
-  return repository;
 }
 
 /** Removes what a git that died leaves behind: half written packs, crash reports, lock files. */

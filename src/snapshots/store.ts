@@ -11,9 +11,9 @@ import { changesBetween, patchBetween, plainEntry } from './diff.ts';
 import { openAbsolute, type Folder } from './folders.ts';
 import { contentHash, readManifest, type Manifest } from './manifest.ts';
 import { readObjects } from './objects.ts';
-import type { CaptureRefusal, CaptureRequest, Snapshot, SnapshotDamage, Snapshots } from './port.ts';
+import type { CaptureRefusal, CaptureRequest, Snapshot, SnapshotDamage, Snapshots, SnapshotsReader } from './port.ts';
 import { errorCode, isDiskFull, Refusal, storeRefusal } from './refusals.ts';
-import { getRef, isRefName, openRepository, raw, setRef, sweepRepository, type Repository } from './repository.ts';
+import { getRef, isRefName, openRepository, raw, repositoryAt, setRef, sweepRepository, type Repository } from './repository.ts';
 import { restoreInto } from './restore.ts';
 import { StatCache } from './statCache.ts';
 import { verifySnapshot } from './verify.ts';
@@ -36,13 +36,22 @@ export interface SnapshotOptions {
 /** Opens the run's snapshots, clearing away what a killed writer left. One process at a time writes to a store: its controller. */
 export async function openSnapshots(options: SnapshotOptions): Promise<Snapshots> {
   await mkdir(join(options.dir, 'cache'), { recursive: true, mode: 0o700 });
-  const repository = openRepository(
-    options.dir,
-    options.env?.PATH ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
-  );
+  const repository = openRepository(options.dir, pathFor(options));
   const large = await ContentStore.open(join(options.dir, 'large'));
   return new SnapshotStore(options, { repository, large });
 }
+
+/**
+ * The run's snapshots for those who only look: windows, `hma apply`. Unlike `openSnapshots` it makes and clears away nothing, so it is
+ * safe beside the controller that is writing. A store that isn't there yet is empty.
+ */
+export function openSnapshotsReadOnly(options: Omit<SnapshotOptions, 'crashPoint'>): SnapshotsReader {
+  const repository = repositoryAt(options.dir, pathFor(options));
+  return new SnapshotStore(options, { repository, large: ContentStore.at(join(options.dir, 'large')) });
+}
+
+const pathFor = ({ env }: Pick<SnapshotOptions, 'env'>): string =>
+  env?.PATH ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
 
 class SnapshotStore implements Snapshots {
   readonly #dir: string;

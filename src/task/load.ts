@@ -28,6 +28,8 @@ export interface LoadRequest {
   readonly workspace: string;
   /** The contract's path, absolute or relative to the workspace. Default `hma.yaml`. */
   readonly file?: string;
+  /** The contract's text where it differs from the file's: what stands in an editor, not saved yet. */
+  readonly text?: string;
   readonly given: {
     /** Wall time, Unix ms. */
     readonly wall: number;
@@ -66,7 +68,8 @@ export async function loadContract(
     home: request.given.home ?? homedir(),
     request,
   };
-  const main = await readDocument(path, world.name);
+  const main =
+    request.text === undefined ? await readDocument(path, world.name) : parseContract(request.text, world.name);
   if (!main.ok) return refused({ messages: main.refusal });
   const messages: ContractMessage[] = [...main.value.messages];
   const secret = await readPrivate(main.value, world);
