@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { controllerCrashPoints, crashAt, type CrashPoint } from '../../src/controller/crashPoints.ts';
 import { withPerson } from '../rig/crashPerson.ts';
+import { delayRunners } from '../rig/crashBuild.ts';
 import { killEverywhere, pointsOfStart, referenceOf, type Reference, type Scenario } from '../rig/crashMatrix.ts';
 import { wholeAlternation } from '../rig/crashScenario.ts';
 
@@ -54,4 +55,12 @@ describe('a controller that is killed', () => {
     console.log(`crash matrix with a person: ${points.length} points, ${report.kills} kills in ${report.runs} runs`);
     expect(report.wrong).toEqual([]);
   }, long ? 12 * 3_600_000 : 600_000);
+
+  it('starts nothing twice when the runner that it spawned comes late', async () => {
+    const late: Scenario = { ...alternation, prepare: delayRunners };
+    const points = ['attempt.spawned@option', 'evaluation.spawned', 'attempt.spawned@review', 'grading.spawned'];
+    const report = await killEverywhere({ scenario: late, reference, points, perRun: points.length, lanes: 1 });
+    expect(report.wrong).toEqual([]);
+    expect(report.kills).toBe(points.length);
+  }, 300_000);
 });

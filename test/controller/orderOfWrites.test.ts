@@ -64,8 +64,8 @@ const mutations: readonly (Mutation & { readonly breach: string })[] = [
   {
     what: 'a session is signalled before the intent to end it is written',
     file: 'controller/controller.ts',
-    from: "return intendEnd(this.#room, { name: { kind: 'option', number: step.option }, reason: step.reason });",
-    to: "return this.#effect('early', async () => { await endSessionTree(this.#room, { kind: 'option', number: step.option }); intendEnd(this.#room, { name: { kind: 'option', number: step.option }, reason: step.reason }); });",
+    from: "return intendEnd(this.#room, { kind: 'option', number: step.option, reason: step.reason });",
+    to: "return this.#effect('early', async () => { await endSessionTree(this.#room, { kind: 'option', number: step.option }); intendEnd(this.#room, { kind: 'option', number: step.option, reason: step.reason }); });",
     breach: 'a session was signalled before the intent to end it was synced',
   },
 ];
@@ -91,7 +91,11 @@ describe.runIf(existsSync('/usr/bin/strace'))('the order of writes (strace)', ()
 
 describe('the crash matrix', () => {
   it('fails on a build that answers before it writes', async () => {
-    const scenario: Scenario = { task: short, cap: 2 };
+    // agents that end by themselves and a run that ends with the first idle one: also what goes wrong comes to an end
+    const scenario: Scenario = {
+      cap: 2,
+      task: { ...short, A: { '1.1': 'submit 1; submit 2; exit 0' }, contract: { ...short.contract, stopAfterBarren: 1 } },
+    };
     const reference = await referenceOf(scenario);
     const wrong = mutations.find(({ what }) => what === 'the receipt comes before the event');
     if (!wrong) throw new Error('the mutation is gone');

@@ -61,3 +61,12 @@ export function straceControllers(home: string, file: string): void {
   writeFileSync(node, `#!/bin/sh\ncase "$1" in */controller.js) exec ${trace} '${node}-itself' "$@" ;; esac\nexec '${node}-itself' "$@"\n`);
   chmodSync(node, 0o755);
 }
+
+/** Makes the first runner of each start sleep before it is Node, as on a machine that swaps: a controller that died meanwhile starts another. */
+export function delayRunners(home: string): void {
+  const { node } = installRuntime(home);
+  renameSync(node, `${node}-itself`);
+  const delay = '[ -e "$2/late" ] || { : > "$2/late"; sleep 2; }';
+  writeFileSync(node, `#!/bin/sh\ncase "$1" in */runner.js) ${delay} ;; esac\nexec '${node}-itself' "$@"\n`);
+  chmodSync(node, 0o755);
+}

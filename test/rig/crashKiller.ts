@@ -19,7 +19,8 @@ const commandOf: Readonly<Record<Exclude<Victim, 'everything' | 'reboot'>, RegEx
   agent: /\/scripts\/(alpha|beta)\.sh/,
 };
 
-const steady = (option: string): string => `submit slow0.3${option}1; submit slow0.2${option}2; hma submit --wait 5; hold`;
+/** Asks again when `hma submit` is killed, as an agent does; then ends by itself, unless it is ended at its cap before. */
+const steady = (option: string): string => [`slow0.3${option}1`, `slow0.2${option}2`].map((value) => `submit ${value} || submit ${value} || submit ${value}; `).join('') + 'exit 0';
 const steadily = (options: readonly number[]): Record<string, string> =>
   Object.fromEntries(options.flatMap((option) => [1, 2, 3, 4].map((attempt) => [`${option}.${attempt}`, steady(String(option))])));
 
@@ -64,7 +65,7 @@ export async function kill(run: CrashRun, victim: Victim, clockFile: string, wai
         // it was faster: the next one
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return false;
 }
@@ -82,10 +83,10 @@ export async function nurse(run: CrashRun, env: NodeJS.ProcessEnv, healthy: Abor
     const living = processesOf(run.folders.root).some(({ command }) => commandOf.keeper.test(command) || commandOf.controller.test(command));
     if (!living && run.client.state?.phase !== 'finished') {
       const revived = await reviveRun({ runFolder: run.runFolder, env });
-      // `held` while the last of the dead is still being buried: the next look tries again
-      if (!revived.ok && revived.refusal.reason !== 'held') throw new Error(`not revived: ${JSON.stringify(revived.refusal)}`);
+      // `held` while the last of the dead is still being buried, `failed` when the new keeper was killed too: the next look tries again
+      if (!revived.ok && revived.refusal.reason !== 'held' && revived.refusal.reason !== 'failed') throw new Error(`not revived: ${JSON.stringify(revived.refusal)}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 

@@ -120,8 +120,14 @@ export async function killEverywhere(given: { scenario: Scenario; reference: Ref
   };
   const lane = async (): Promise<void> => {
     for (let plan = take(); plan.kills.length > 0; plan = take()) {
-      const played = await play(scenario, plan);
       report.runs += 1;
+      let played: Awaited<ReturnType<typeof play>>;
+      try {
+        played = await play(scenario, plan);
+      } catch (error) {
+        report.wrong.push(String(error));
+        continue;
+      }
       report.kills += played.done.length;
       const words = [...played.broken, ...differences(reference.history, played.history, played.done)];
       if (words.length > 0) report.wrong.push(`killed at ${played.done.join(', ')}:\n  ${words.join('\n  ')}`);
