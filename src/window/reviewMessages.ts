@@ -48,6 +48,8 @@ export interface ReviewFrame {
   readonly metric: {
     readonly name: string;
     readonly direction: 'maximize' | 'minimize';
+    /** Differences up to this are no improvement. */
+    readonly noise: number;
     readonly baseline: number | null;
     readonly reference: number | null;
     readonly thresholds: readonly { readonly name: string; readonly score: number }[];

@@ -164,6 +164,7 @@ export function reviewFrame(
     ...{ run: state.run, task: terms.name, phase: state.phase, feedback: terms.feedback },
     metric: {
       ...{ name: terms.metric.name, direction: terms.metric.direction, thresholds: terms.metric.thresholds },
+      noise: terms.metric.noise,
       baseline: finite(terms.metric.baseline),
       reference: finite(terms.metric.reference),
     },
