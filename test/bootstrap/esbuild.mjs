@@ -8,7 +8,8 @@ import { root } from './environment.mjs';
 /**
  * One bundle. `vscode` stays outside of the extension's bundle only: elsewhere the bundler refuses it.
  * `program`: begins with a hashbang and is executable. `light`: starts in milliseconds, so it may bundle no library.
- * @typedef {{ out: string, source: string, vscode?: boolean, program?: boolean, light?: boolean }} Entry
+ * `page`: for a webview, with its stylesheet beside it; what a reader of stack traces gains is less there than what loads.
+ * @typedef {{ out: string, source: string, vscode?: boolean, program?: boolean, light?: boolean, page?: boolean }} Entry
  */
 
 /** @type {Entry[]} */
@@ -19,6 +20,7 @@ export const entries = [
   { out: 'controller.js', source: 'src/controller/main.ts' },
   { out: 'runner.js', source: 'src/machines/runner.ts' },
   { out: 'extension.cjs', source: 'src/extension.ts', vscode: true },
+  { out: 'review.js', source: 'webview-ui/review/main.tsx', page: true },
 ];
 
 // Bundled CommonJS libraries call require() for Node's own modules; an ES module has none.
@@ -27,7 +29,7 @@ const requireShim =
 
 /** @param {Entry} entry */
 const banner = (entry) => {
-  if (entry.vscode === true) return '';
+  if (entry.vscode === true || entry.page === true) return '';
   const own = existsSync(join(root, entry.source)) && readFileSync(join(root, entry.source), 'utf8').startsWith('#!');
   const hashbang = entry.program === true && !own ? '#!/usr/bin/env node\n' : '';
   return hashbang + (entry.light === true ? '' : requireShim);
@@ -62,13 +64,16 @@ export const bundleOptions = (entry, folder) => ({
   entryPoints: [entry.source],
   outfile: join(folder, entry.out),
   bundle: true,
-  platform: 'node',
-  target: 'node22',
+  platform: entry.page === true ? 'browser' : 'node',
+  target: entry.page === true ? 'chrome138' : 'node22', // VS Code 1.105 is Electron 37
   format: entry.vscode === true ? 'cjs' : 'esm',
   external: entry.vscode === true ? ['vscode'] : [],
   banner: { js: banner(entry) },
   minifySyntax: true,
   minifyWhitespace: true,
+  minifyIdentifiers: entry.page === true,
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
   legalComments: 'none', // the licences are written whole to licenses.txt
   metafile: true,
   write: false,
