@@ -1,6 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../base/version.ts';
+import { apply, type ApplyOptions } from './commands/apply.ts';
+import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
 import { budget, handoff, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
 import { log, type LogOptions } from './commands/log.ts';
@@ -94,6 +96,7 @@ function describe(desk: Desk, act: Act): Command {
     .addHelpText('after', epilogue);
   describeRuns(program, desk, act);
   describeWishes(program, desk, act);
+  describeApplying(program, desk, act);
   describeLooking(program, desk, act);
   for (const name of sessionOnly) {
     const sessionCommand = program
@@ -130,6 +133,11 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
   examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action(
     (options: { detach?: boolean; file?: string; json?: boolean }) => act(() => run(desk, options))(),
   );
+  program
+    .command('check')
+    .description('look at all that a run needs, without starting one')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => act(() => check(desk, options))());
   const look = withRun(
     program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
   ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber);
@@ -193,6 +201,24 @@ function describeWishes(program: Command, desk: Desk, act: Act): void {
   ).action((id: string | undefined, options: RunOptions & { reason?: string; clear?: boolean }) =>
     act(() => select(desk, id, options))(),
   );
+}
+
+function describeApplying(program: Command, desk: Desk, act: Act): void {
+  const bring = withRun(
+    program
+      .command('apply')
+      .argument('[id]', 'the candidate; default: the final one')
+      .description("bring a candidate's files into the workspace, a new folder or a new git branch"),
+  )
+    .option('--to <where...>', 'workspace (default), folder DIR, or branch NAME')
+    .option('--dry-run', 'only tell what would change')
+    .option('--overwrite', 'also what stands in no commit and no candidate; a copy is kept in the run folder');
+  examples(
+    bring,
+    'hma apply --dry-run',
+    'hma apply e7 --to folder best',
+    'hma apply --to branch hma/final',
+  ).action((id: string | undefined, options: ApplyOptions) => act(() => apply(desk, id, options))());
 }
 
 function describeLooking(program: Command, desk: Desk, act: Act): void {

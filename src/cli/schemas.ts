@@ -204,6 +204,44 @@ export const sessionLogOutput = z.object({
   ),
 });
 
+/** `hma apply --json`; with `--dry-run` what would happen. */
+export const appliedOutput = z.object({
+  run: z.string(),
+  dryRun: z.boolean(),
+  candidate: z.string(),
+  target: z.enum(['workspace', 'folder', 'branch']),
+  where: z.string().describe('the folder written to, or the branch'),
+  changes: z.array(
+    z.object({
+      path: z.string(),
+      change: z.enum(['added', 'changed']),
+      lost: z.boolean().describe('what stands there now is in no commit and no candidate'),
+    }),
+  ),
+  unchanged: z.number().describe('files that were so already'),
+  kept: z.string().nullable().describe('folder with copies of what was overwritten and stands nowhere else'),
+  commit: z.string().nullable().describe("the new branch's commit"),
+});
+
+/** `hma check --json`. */
+export const checkOutput = z.object({
+  workspace: z.string(),
+  ready: z.boolean().describe('nothing keeps a run from starting'),
+  tier: z
+    .object({ tier: z.enum(['bubblewrap', 'uid', 'none']), cannot: z.array(z.string()).describe("what it can't protect") })
+    .nullable()
+    .describe('isolation that a run would get'),
+  items: z.array(
+    z.object({
+      topic: z.enum(['contract', 'evaluator', 'agent', 'isolation', 'disk', 'git', 'run']),
+      state: z.enum(['good', 'warning', 'bad']),
+      what: z.string(),
+      detail: z.string(),
+      fix: z.string().nullable(),
+    }),
+  ),
+});
+
 /** Every output by the command that prints it, for the documentation. */
 export const outputs: readonly { readonly command: string; readonly lines?: true; readonly schema: z.ZodType }[] = [
   {
@@ -217,6 +255,8 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
   { command: 'hma pause | handoff | review | stop | budget | select --json', schema: intentOutput },
   { command: 'hma resume --json', schema: resumedOutput },
   { command: 'hma candidates --json', schema: candidatesOutput },
+  { command: 'hma apply --json', schema: appliedOutput },
+  { command: 'hma check --json', schema: checkOutput },
   { command: 'hma log --session N --json', schema: sessionLogOutput },
   { command: 'any command that fails, with --json', schema: errorOutput },
 ];
