@@ -41,7 +41,8 @@ const overrides: Parameters<typeof defineConfig>[0]['overrides'] = [
     files: [`src/${path}`],
     rules: { 'no-restricted-imports': rule({ paths: [vscodeElsewhere] }) },
   })),
-  { files: ['src/extension.ts'], rules: { 'no-restricted-imports': 'off' } },
+  // The integration suite runs inside of VS Code.
+  { files: ['src/extension.ts', 'test/editor/*.test.ts'], rules: { 'no-restricted-imports': 'off' } },
   { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
 ];
 

@@ -8,23 +8,32 @@ import { countReport, sum } from './count.mjs';
 import { root, run } from './environment.mjs';
 
 /**
- * `tests`: run by vitest and counted; another layer is a check that is either good or one failure.
- * @typedef {{ name: string, command: string[], tests: boolean, alone: string }} Layer
- * @typedef {{ layer: Layer, code: number, seconds: number, count: import('./count.mjs').Count }} Outcome
+ * A command of a layer. With a `report` (a name in test-output) its tests are counted from there, in the shape of vitest's
+ * JSON reporter; without one it is a check that is either good or one failure.
+ * @typedef {{ command: string[], report?: string }} Step
+ * @typedef {{ name: string, steps: Step[], tests: boolean, alone: string }} Layer
+ * @typedef {import('./count.mjs').Count} Count
+ * @typedef {{ layer: Layer, seconds: number, count: Count }} Outcome
  */
 
 /** @param {string} name */
 const reportPath = (name) => join(root, `test-output/${name}.json`);
 
 /** @type {(name: string, command: string[], alone: string) => Layer} */
-const check = (name, command, alone) => ({ name, command, tests: false, alone });
+const check = (name, command, alone) => ({ name, steps: [{ command }], tests: false, alone });
 
 const vitest = ['vitest', 'run', '--reporter=default', '--reporter=json'];
 
-/** @type {(name: string) => Layer} */
-const tests = (name) => ({
+/** @type {(project: string, report: string) => Step} */
+const vitestStep = (project, report) => ({
+  command: [...vitest, '--project', project, `--outputFile.json=${reportPath(report)}`],
+  report,
+});
+
+/** @type {(name: string, ...before: Step[]) => Layer} */
+const tests = (name, ...before) => ({
   name,
-  command: [...vitest, '--project', name, `--outputFile.json=${reportPath(name)}`],
+  steps: [...before, vitestStep(name, before.length === 0 ? name : `${name}-vitest`)],
   tests: true,
   alone: `npm run test:${name}`,
 });
@@ -38,36 +47,47 @@ const layers = [
   check('unused', ['knip'], 'npm run lint'),
   tests('unit'),
   tests('controller'),
+  // In a real VS Code: the integration suite inside of it, then the journeys of a person through it.
+  tests('editor', { command: ['node', 'test/editor/run.ts'], report: 'editor' }),
 ];
 
 /**
- * @param {Layer} layer
+ * @param {string} layer its name
+ * @param {Step} step
  * @param {number} code its exit code
- * @returns {import('./count.mjs').Count}
+ * @returns {Count}
  */
-const countLayer = (layer, code) => {
-  if (!layer.tests) return { passed: 0, failures: code === 0 ? [] : [layer.name], skipped: [] };
+const countStep = (layer, { report, command }, code) => {
+  if (report === undefined) return { passed: 0, failures: code === 0 ? [] : [layer], skipped: [] };
+  const program = command.slice(0, 2).join(' ');
   try {
-    const count = countReport(JSON.parse(readFileSync(reportPath(layer.name), 'utf8')));
-    if (code !== 0 && count.failures.length === 0) count.failures.push(`${layer.name}: vitest ended with ${code}`);
-    if (count.passed + count.failures.length === 0) count.failures.push(`${layer.name}: no test ran`);
+    const count = countReport(JSON.parse(readFileSync(reportPath(report), 'utf8')));
+    if (code !== 0 && count.failures.length === 0) count.failures.push(`${layer}: "${program}" ended with ${code}`);
+    if (count.passed + count.failures.length === 0) count.failures.push(`${layer}: "${program}" ran no test`);
     return count;
   } catch (error) {
-    return { passed: 0, failures: [`${layer.name}: no report (${String(error)})`], skipped: [] };
+    return { passed: 0, failures: [`${layer}: no report of "${program}" (${String(error)})`], skipped: [] };
   }
 };
 
 /**
+ * Runs its steps one after the other, whatever becomes of the ones before.
  * @param {Layer} layer
  * @returns {Promise<Outcome>}
  */
 const runLayer = async (layer) => {
   console.log(`\n── ${layer.name} ──`);
-  if (layer.tests) rmSync(reportPath(layer.name), { force: true });
   const start = performance.now();
-  const code = await run(layer.command);
-  const seconds = (performance.now() - start) / 1000;
-  return { layer, code, seconds, count: countLayer(layer, code) };
+  /** @type {Count} */
+  const count = { passed: 0, failures: [], skipped: [] };
+  for (const step of layer.steps) {
+    if (step.report !== undefined) rmSync(reportPath(step.report), { force: true });
+    const { passed, failures, skipped } = countStep(layer.name, step, await run(step.command));
+    count.passed += passed;
+    count.failures.push(...failures);
+    count.skipped.push(...skipped);
+  }
+  return { layer, seconds: (performance.now() - start) / 1000, count };
 };
 
 /** @param {Outcome} outcome */

@@ -20,7 +20,10 @@ suite('activation', () => {
     const promised = (contributes.contributes?.commands ?? []).map((each) => each.command);
     const registered = new Set(await vscode.commands.getCommands(true));
     assert.ok(promised.length > 0, 'package.json contributes no command');
-    assert.deepEqual(promised.filter((command) => !registered.has(command)), []);
+    assert.deepEqual(
+      promised.filter((command) => !registered.has(command)),
+      [],
+    );
   });
 
   test('the state folder of the test reaches the extension host', () => {

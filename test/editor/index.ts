@@ -51,7 +51,9 @@ export const run = async (): Promise<void> => {
   };
   const { passes, failures, pending } = await all().catch((error: unknown) => {
     say(error);
-    close([{ name: `the integration suite could not be loaded: ${String(error)}`, status: 'failed', assertionResults: [] }]);
+    close([
+      { name: `the integration suite could not be loaded: ${String(error)}`, status: 'failed', assertionResults: [] },
+    ]);
     throw error;
   });
   say(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);

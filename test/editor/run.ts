@@ -40,7 +40,12 @@ const bundleSuites = async () => {
 
 const layOut = () => {
   const place = mkdtempSync(join(tmpdir(), 'hma-editor-'));
-  const folders = { place, workspace: join(place, 'workspace'), home: join(place, 'home'), userData: join(place, 'user') };
+  const folders = {
+    place,
+    workspace: join(place, 'workspace'),
+    home: join(place, 'home'),
+    userData: join(place, 'user'),
+  };
   mkdirSync(folders.workspace);
   mkdirSync(folders.home, { mode: 0o700 });
   mkdirSync(join(folders.userData, 'User'), { recursive: true });
@@ -51,10 +56,15 @@ const layOut = () => {
 const runSuite = async (desktop: boolean): Promise<number> => {
   const { place, workspace, home, userData } = layOut();
   const given = process.env['VSCODE_TEST_EXECUTABLE'];
-  const download = { version: process.env['VSCODE_TEST_VERSION'] ?? 'stable', cachePath: join(root, '.vscode-host/desktop') };
+  const download = {
+    version: process.env['VSCODE_TEST_VERSION'] ?? 'stable',
+    cachePath: join(root, '.vscode-host/desktop'),
+  };
   try {
     await runTests({
-      ...(desktop && given === undefined ? download : { vscodeExecutablePath: given ?? resolve(root, 'test/hosts/codeWeb.ts') }),
+      ...(desktop && given === undefined
+        ? download
+        : { vscodeExecutablePath: given ?? resolve(root, 'test/hosts/codeWeb.ts') }),
       extensionDevelopmentPath: resolve(process.env['EDITOR_EXTENSION'] ?? root),
       extensionTestsPath: join(files.bundles, 'index.cjs'),
       launchArgs: [workspace, `--user-data-dir=${userData}`, `--extensions-dir=${join(place, 'extensions')}`],
@@ -85,7 +95,8 @@ const main = async (words: readonly string[]): Promise<number> => {
   const code = await runSuite(desktop);
   const report = existsSync(files.report) ? readFileSync(files.report, 'utf8').trimEnd() : '';
   if (report !== '') console.log(report);
-  if (code === 2) console.error(`VS Code crashed or hung before the suite's end; its logs: ${basename(root)}/test-output/editor`);
+  if (code === 2)
+    console.error(`VS Code crashed or hung before the suite's end; its logs: ${basename(root)}/test-output/editor`);
   if (!existsSync(files.count)) console.log('0 passed, 1 failed');
   return code;
 };

@@ -14,7 +14,8 @@ type Asked = { folder: string; extensions: string[]; suite: string; userDataDir:
 
 /** Reads `FOLDER --name=value …`; flags of a desktop's window mean nothing here. */
 const read = (words: readonly string[]): Asked => {
-  const value = (name: string) => words.filter((word) => word.startsWith(`--${name}=`)).map((word) => word.slice(name.length + 3));
+  const value = (name: string) =>
+    words.filter((word) => word.startsWith(`--${name}=`)).map((word) => word.slice(name.length + 3));
   const one = (name: string) => {
     const [found] = value(name);
     if (found === undefined) throw new Error(`codeWeb: --${name}=… is missing`);
@@ -90,7 +91,11 @@ const judge = (code: number): number => {
     console.error(`codeWeb: the extension host ended before the suite did (a crash?); see ${logs}`);
     return 2;
   }
-  const errors = existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter((line) => line.startsWith('error')) : [];
+  const errors = existsSync(log)
+    ? readFileSync(log, 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('error'))
+    : [];
   console.error(errors.slice(-15).join('\n')); // run() was never reached: say why
   return code;
 };

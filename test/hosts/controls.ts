@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allProcesses, commandOf } from '../../src/machines/processes.ts';
+import { allProcesses, readProc } from '../../src/machines/processes.ts';
 import type { Host } from './host.ts';
 import type { Settings } from './settings.ts';
 
@@ -16,5 +16,7 @@ export const changeSettings = (host: Host, changes: Settings): void => {
 /** Process ids of the extension hosts, one per window. */
 export const extensionHosts = (host: Host): number[] =>
   [...allProcesses().values()]
-    .filter((each) => each.ppid === host.pid && commandOf(each.pid).includes('--type=extensionHost'))
+    .filter((each) => each.ppid === host.pid && commandLine(each.pid).includes('--type=extensionHost'))
     .map((each) => each.pid);
+
+const commandLine = (pid: number) => readProc(`/proc/${pid}/cmdline`)?.toString('utf8').split('\0') ?? [];

@@ -63,10 +63,15 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
     const install = [...common, '--install-extension', resolve(vsix)];
     await execa(installation.node, install, { env, extendEnv: false, timeout: 120_000 });
   }
-  const server = launch(installation, [...common, ...(options.trust === true ? [] : ['--disable-workspace-trust'])], env);
+  const server = launch(
+    installation,
+    [...common, ...(options.trust === true ? [] : ['--disable-workspace-trust'])],
+    env,
+  );
   const dispose = async () => {
     await endGroup(server.pid);
-    if (options.root === undefined) rmSync(folders.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    if (options.root === undefined)
+      rmSync(folders.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
     const url = await server.listening();
@@ -103,7 +108,9 @@ const layOut = (options: HostOptions) => {
 
 /** An outer VS Code, npm or vitest must not steer this one, and no gallery is asked. */
 const environmentOf = (wanted: NodeJS.ProcessEnv = {}): Record<string, string> => {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(VSCODE_|ELECTRON_|npm_|VITEST|NODE_)/.test(name));
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(VSCODE_|ELECTRON_|npm_|VITEST|NODE_)/.test(name),
+  );
   const all = { ...Object.fromEntries(inherited), EXTENSIONS_GALLERY: '{}', ...wanted };
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
@@ -114,7 +121,8 @@ const launch = ({ node }: Installation, args: readonly string[], env: Record<str
   const quiet = ['--disable-telemetry', '--disable-experiments', '--disable-update-check'];
   // Without the smoke-test driver the addresses of extension and suite in a window's payload are ignored.
   const serve = ['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--enable-smoke-test-driver'];
-  const child: ChildProcess = spawn(node, [...args, ...serve, ...quiet], {
+  const ownEnvironment = '--force-disable-user-env'; // else a login shell is asked, and its PATH replaces the given one
+  const child: ChildProcess = spawn(node, [...args, ...serve, ownEnvironment, ...quiet], {
     env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

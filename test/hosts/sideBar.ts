@@ -27,7 +27,10 @@ export class View {
     if (typeof label !== 'string') return this.pane.getByRole('treeitem', { name: label }).first();
     const name = this.#page.locator('.label-name').getByText(label, { exact: true });
     const whole = this.#page.locator('.label-name', { hasText: new RegExp(`^\\s*${escape(label)}\\s*$`) });
-    return this.pane.locator('.monaco-list-row').filter({ has: name.or(whole) }).first();
+    return this.pane
+      .locator('.monaco-list-row')
+      .filter({ has: name.or(whole) })
+      .first();
   }
 
   /** The rows on screen, from the top; a long tree holds only those in the page. */

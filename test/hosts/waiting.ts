@@ -1,7 +1,10 @@
 import { setTimeout as later } from 'node:timers/promises';
 
-/** How long a test waits for something in VS Code, in ms, where nothing else is said: the machine may be busy with much else. */
-export const patience = 60_000;
+/**
+ * How long a test waits for something in VS Code, in ms, where nothing else is said: the machine may be busy with much else.
+ * EDITOR_PATIENCE_MS shortens it for whoever writes tests.
+ */
+export const patience = Number(process.env['EDITOR_PATIENCE_MS'] ?? 60_000);
 
 /**
  * Asks again every 100 ms until `look` gives something other than undefined, null or false.

@@ -117,7 +117,7 @@ export class Workbench implements AsyncDisposable {
     const icon = this.activity(container);
     await icon.waitFor({ timeout: patience });
     const shown = this.page.locator('.sidebar .composite.title', { hasText: new RegExp(container, 'i') });
-    if (!(await shown.isVisible())) await icon.locator('a.action-label').click();
+    if (!(await shown.isVisible())) await icon.click(); // the badge may lie over its label
     await shown.waitFor({ timeout: patience });
   }
 
@@ -169,7 +169,10 @@ export class Workbench implements AsyncDisposable {
   async #lines(editor: Locator): Promise<string> {
     const lines = await editor.locator('.view-lines .view-line').evaluateAll((all) =>
       all
-        .map((line) => ({ top: Number.parseFloat((line as unknown as { style: { top: string } }).style.top), text: line.textContent ?? '' }))
+        .map((line) => ({
+          top: Number.parseFloat((line as unknown as { style: { top: string } }).style.top),
+          text: line.textContent ?? '',
+        }))
         .toSorted((a, b) => a.top - b.top)
         .map((line) => line.text),
     );
@@ -240,7 +243,10 @@ export class Workbench implements AsyncDisposable {
 
   async terminalType(text: string): Promise<void> {
     await this.page.locator(`${terminal} .xterm`).waitFor({ timeout: patience });
-    await this.page.evaluate(([place, words]) => globalThis.driver?.writeInTerminal(place, words), [terminal, text] as const);
+    await this.page.evaluate(([place, words]) => globalThis.driver?.writeInTerminal(place, words), [
+      terminal,
+      text,
+    ] as const);
   }
 
   /** Changes the look of all windows of the host and waits until this one shows it. */
