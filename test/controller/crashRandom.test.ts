@@ -31,7 +31,7 @@ async function round(seed: number): Promise<{ killed: string[]; wrong: string[] 
       const first = victims[seed % victims.length] as Victim;
       const wishes = [first, ...Array.from({ length: Math.floor(random() * 3) }, () => victims[Math.floor(random() * victims.length)] as Victim)];
       for (const victim of wishes) {
-        await Promise.race([run.finished(120_000), new Promise((resolve) => setTimeout(resolve, 200 + random() * 4000))]);
+        await Promise.race([run.finished(120_000), new Promise((resolve) => setTimeout(resolve, 200 + random() * 9000))]);
         const active = run.client.state?.seq ?? 0;
         if (run.client.state?.phase !== 'finished' && (await kill(run, victim, clockFile))) killed.push(`${victim} after event ${active}`);
       }
