@@ -85,7 +85,7 @@ function review(state: RunState): Check {
   const last = standing(state.archive);
   const { review: held } = state;
   const other = held !== null && last !== undefined && held.reviewer !== last.author;
-  const found = held === null ? 'there was none' : `${held.outcome ?? 'no outcome'}, by ${state.terms.agents[held.reviewer].name}; the standing ${last?.id ?? 'candidate'} is by ${last ? state.terms.agents[last.author].name : 'nobody'}`;
+  const found = held === null || held.attempts.length === 0 ? `there was none${held?.outcome ? ` (${held.outcome})` : ''}` : `${held.outcome ?? 'no outcome'}, by ${state.terms.agents[held.reviewer].name}; the standing ${last?.id ?? 'candidate'} is by ${last ? state.terms.agents[last.author].name : 'nobody'}`;
   return { what: 'final review by the other agent', found, good: other && (held.outcome === 'chosen' || held.outcome === 'endorsed') };
 }
 

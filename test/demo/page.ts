@@ -1,6 +1,7 @@
 import { styleFor, type Style } from '../../src/cli/render/style.ts';
 import { sayScore } from '../../src/base/numbers.ts';
 import { fit, pad, table, wrap } from '../../src/cli/render/text.ts';
+import { finalCandidate } from '../../src/review/selection.ts';
 import type { Candidate } from '../../src/archive/model.ts';
 import { gradedOnes, type Check } from './checks.ts';
 import type { DemoPlace } from './place.ts';
@@ -30,7 +31,7 @@ export function closingPage(given: { readonly place: DemoPlace; readonly run: Re
   const { style } = sheet;
   const failed = checks.filter(({ good }) => !good);
   const took = `${given.seconds.toFixed(0)} s`;
-  const verdict = failed.length === 0 ? style.good(`All ${checks.length} checks hold`) : style.bad(`${failed.length} of ${checks.length} checks failed: ${failed.map(({ what }) => what).join('; ')}`);
+  const verdict = failed.length === 0 ? style.good(`All ${checks.length} checks hold`) : style.bad(`${failed.length} of ${checks.length} checks failed, marked ✗ above`);
   return [
     '',
     headline('what really happened', sheet),
@@ -45,7 +46,7 @@ export function closingPage(given: { readonly place: DemoPlace; readonly run: Re
 }
 
 /** Columns of what is checked; what was found stands behind it. */
-const whatColumns = 44;
+const whatColumns = 46;
 
 function checkLines({ what, found, good }: Check, { style, columns }: Sheet): string[] {
   const [first = '', ...rest] = wrap(found, Math.max(20, Math.min(columns, 100) - whatColumns), { most: 3 });
@@ -71,12 +72,14 @@ function gradeTable({ state }: RecordedRun, { style, columns }: Sheet): string[]
 }
 
 function next({ place, run }: { readonly place: DemoPlace; readonly run: RecordedRun }, { style }: Sheet): string[] {
-  const other = run.state.archive.at(-1)?.id ?? 'ID';
+  const { archive, review } = run.state;
+  const final = finalCandidate({ ...run.state.terms, ...run.state })?.candidate;
+  const other = archive.findLast(({ id }) => id !== final)?.id;
   const commands: [string, string][] = [
-    ['hma candidates --sort grade', 'all candidates, with scores, grades and notes'],
-    [`hma select ${other} --reason "…"`, 'the choice is yours; nothing is overwritten'],
+    ...(archive.length === 0 ? [] : [['hma candidates --sort score', 'all candidates, with scores, grades and notes'] as [string, string]]),
+    ...(other === undefined ? [] : [[`hma select ${other} --reason "…"`, 'the choice is yours; nothing is overwritten'] as [string, string]]),
     ['hma log', 'everything that happened, once more'],
-    ['hma log --session review', 'what the reviewer did'],
+    [`hma log --session ${review && review.attempts.length > 0 ? 'review' : '1'}`, review && review.attempts.length > 0 ? 'what the reviewer did' : 'what the first session printed'],
   ];
   return [
     `  ${style.dim(pad('workspace', 10))}${place.workspace}`,

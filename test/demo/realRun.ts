@@ -61,9 +61,13 @@ export function demoEnvironment(place: DemoPlace): NodeJS.ProcessEnv {
   return { ...environment, HMA_HOME: place.home };
 }
 
-/** What a demonstration does not wait for: a pause, which only a person ends, and a session that failed and is to be tried again. */
+/** What a demonstration does not go on from: a pause, which only a person ends, a broken evaluator, a failed session that would be tried again. */
 function troubleIn(event: LedgerEvent, state: RunState | null): string | undefined {
   if (state?.pause) return `it paused: ${state.pause.detail}`;
+  if (event.type === 'experiment.rejected') {
+    const { id, code, reason } = event.data as { id: string; code: string; reason: string };
+    return code === 'evaluator_error' ? `the evaluator failed on ${id}: ${reason}` : undefined;
+  }
   if (event.type !== 'attempt.ended') return undefined;
   const { failure } = event.data as { failure: { reason: string; detail: string } | null };
   return failure ? `a session failed (${failure.reason}): ${failure.detail}` : undefined;

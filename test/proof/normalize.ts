@@ -6,6 +6,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/\b\d+ min \d+ s\b/g, '9 min 59 s'],
   [/\b\d+(\.\d\d? s)\b/g, '0.00 s'],
   [/\b\d+ s (left|of the review left)/g, '9 s $1'],
+  [/(Left: |Submit within )\d+ (s|min)\b/g, '$19 $2'],
   [/ {2}time {6}[█▓▒░·]+ of/g, '  time      ████████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒▒▒▒░░░ of'],
   [/(?<=(?:time .*\n(?:.*\n)?.*|^ {12}[█▓▒░].*))\b\d+\.\d %/gm, '0.0 %'],
   [/\bpid \d+/g, 'pid 1234'],

@@ -86,16 +86,16 @@ if (process.env.HMA_ROLE === 'review') {
 `;
 }
 
-/** hma.yaml of the task; more keys can follow. */
-export const contract = (more = ''): string => `name: curve
+/** hma.yaml of the task; more keys can follow. The agents by absolute path: the final review's working folder is another. */
+export const contract = (workspace: string, more = ''): string => `name: curve
 objective: Fit the points in train.csv; the error on points you don't see counts.
 candidate: [model.json]
 protected: [fit.mjs, check.csv]
-evaluate: node evaluate.mjs
+evaluate: { command: node evaluate.mjs, timeout: 1m }
 metric: { name: error, direction: minimize }
 agents:
-  A: { name: raiser, adapter: command, command: [node, raiser.mjs] }
-  B: { name: looser, adapter: command, command: [node, looser.mjs] }
+  A: { name: raiser, adapter: command, command: [node, ${workspace}/raiser.mjs] }
+  B: { name: looser, adapter: command, command: [node, ${workspace}/looser.mjs] }
 ${more}`;
 
 /** The files of the task besides hma.yaml and the agents. */

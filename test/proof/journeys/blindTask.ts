@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { contract, evaluate, files } from '../task.ts';
 import type { Journey } from './journey.ts';
 
@@ -32,13 +34,13 @@ export const blindTask: Journey = {
     desk.say('The task of the first night, but agents get no scores: they report what their own validation gave. A grader with points of its own grades at the end.');
     for (const [path, text] of Object.entries(files)) desk.put(path, text);
     await desk.run('node points.mjs');
-    desk.put('../graders/points.mjs', files['points.mjs'].replace('seed = 7', 'seed = 11'));
+    const graders = join(desk.workspace, '..', 'graders');
     desk.put('../graders/check.csv', hiddenPoints());
     desk.put('../graders/fit.mjs', files['fit.mjs']);
     desk.put('../graders/grade.mjs', evaluate.replace("read('check.csv')", "read(new URL('check.csv', import.meta.url))"));
     desk.write('raiser.mjs', blindAgent('model.degree += 1;'));
     desk.put('looser.mjs', blindAgent('model.lambda /= 4;'));
-    desk.write('hma.yaml', contract('feedback: blind\ngrade: { command: [node, ../graders/grade.mjs], hidden: [../graders] }\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 4 }\n'));
+    desk.write('hma.yaml', contract(desk.workspace, `feedback: blind\ngrade: { command: [node, ${graders}/grade.mjs], hidden: [${graders}] }\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 4 }\n`));
     await desk.run('hma run --detach');
     await desk.run('hma watch --tail 100');
     const { archive, terms, review } = desk.state();

@@ -12,14 +12,14 @@ export const everythingDies: Journey = {
     await desk.run('node points.mjs');
     desk.put('raiser.mjs', raiser.replace('round < 2', "round < (process.env.HMA_ATTEMPT === '1' && process.env.HMA_OPTION === '1' ? 1 : 2)").replace(/\n\}\n$/, "\n  if (process.env.HMA_ATTEMPT === '1' && process.env.HMA_OPTION === '1') for (;;) fit(model, read('train.csv'));\n}\n"));
     desk.put('looser.mjs', looser);
-    desk.put('hma.yaml', contract('policy: { cap: 3 }\nbudgets: { total: 10m, review: 1m, experiments: 5 }\nfailures: { wait: 0s }\n'));
+    desk.put('hma.yaml', contract(desk.workspace, 'policy: { cap: 3 }\nbudgets: { total: 10m, review: 1m, experiments: 5 }\nfailures: { wait: 0s }\n'));
     await desk.run('hma run --detach');
     const before = await desk.until('a first candidate and its receipt', (state) => state.archive.length === 1);
     const score = before.archive[0]?.score;
     await desk.run('hma candidates');
     const all = desk.processes();
     desk.expect('keeper, controller, runner and agent live', all.length >= 4);
-    desk.say('Now `kill -9` of everything, by its process id: keeper, controller, runner and agent, in the order in which they were started.');
+    desk.say('Now `kill -9` of everything, by process id: keeper, controller, runner and agent.');
     for (const one of all) signalProcess(one, 'SIGKILL');
     while (desk.processes().length > 0) for (const one of desk.processes()) signalProcess(one, 'SIGKILL');
     await desk.run('hma status');

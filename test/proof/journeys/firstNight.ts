@@ -13,8 +13,8 @@ export const firstNight: Journey = {
     desk.write('raiser.mjs', raiser);
     desk.say('The other loosens the regularization; it differs in its idea only.');
     desk.write('looser.mjs', looser);
-    desk.say('The contract. Everything that is not said has a default.');
-    desk.write('hma.yaml', contract('policy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 8 }\n'));
+    desk.say('The contract. Everything that is not said has a default. The agents stand there with their whole path, since the final review happens in a folder of its own.');
+    desk.write('hma.yaml', contract(desk.workspace, 'policy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 8 }\n'));
     desk.say('Start it in the background, and look at it.');
     await desk.run('hma run --detach');
     await desk.run('hma watch --tail 100');

@@ -43,7 +43,7 @@ const second = typist([
   ['submit', '--note', 'beyond the budget', '--wait', '60'],
 ]);
 
-const reviewing = typist([['status'], ['archive', 'get', 'e2', 'model.json'], ['submit'], ['nominate', 'e7', '--reason', 'a slip'], ['nominate', 'e2', '--reason', 'lowest error, and still a small model']]);
+const reviewing = typist([['status'], ['archive', 'get', 'e3', 'model.json'], ['submit'], ['nominate', 'e7', '--reason', 'a slip'], ['nominate', 'e3', '--reason', 'lowest error, and still a small model']]);
 
 /** What an agent can type, and what it gets: words and exit codes. */
 export const insideASession: Journey = {
@@ -58,7 +58,7 @@ export const insideASession: Journey = {
     desk.put('raiser.mjs', `if (process.env.HMA_ROLE === 'review') await import('${'./reviewing.mjs'}');\nelse await import('./first.mjs');\n`);
     desk.put('first.mjs', first);
     desk.put('reviewing.mjs', reviewing);
-    desk.write('hma.yaml', contract('validate: node validate.mjs\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 2 }\n'));
+    desk.write('hma.yaml', contract(desk.workspace, 'validate: node validate.mjs\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 2 }\n'));
     await desk.run('hma run --detach');
     await desk.run('hma watch --tail 100');
     desk.say('The first session:');
@@ -69,7 +69,7 @@ export const insideASession: Journey = {
     desk.expect('the second session built on the first', two.text.includes('two degrees more') && desk.state().archive.length === 2);
     desk.say('The final review:');
     await desk.run('hma log --session review');
-    desk.expect('the last valid nomination stands', desk.state().review?.nomination?.candidate === 'e2');
+    desk.expect('the last valid nomination stands', desk.state().review?.nomination?.candidate === 'e3');
     desk.say('Outside of a session these commands say where they belong:');
     await desk.run('hma submit', 64);
   },

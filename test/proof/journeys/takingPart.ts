@@ -31,7 +31,7 @@ export const takingPart: Journey = {
     await desk.run('node points.mjs');
     desk.write('raiser.mjs', patient('a higher degree', 'model.degree += 2;'));
     desk.put('looser.mjs', patient('less regularization', 'model.lambda /= 10;'));
-    desk.put('hma.yaml', contract('budgets: { total: 10m, review: 1m }\n'));
+    desk.put('hma.yaml', contract(desk.workspace, 'budgets: { total: 10m, review: 1m }\n'));
     await desk.run('hma run --detach');
     await desk.until('a first candidate', (state) => state.archive.length === 1);
     desk.say('One candidate is there, the first session goes on.');
