@@ -4,12 +4,14 @@ import { mkdirSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
 import { connect } from 'node:net';
 import { realpath } from 'node:fs/promises';
 
+import { createMessageConnection, ErrorCodes, ResponseError, SocketMessageReader, SocketMessageWriter } from 'vscode-jsonrpc/node';
+
 import { writeFileAtomic, writeJsonAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { readLedger } from '../ledger/readLedger.ts';
 import type { ProcessIdentity } from '../machines/port.ts';
 import { identify } from '../machines/processes.ts';
-import type { Endpoint } from '../protocol/client.ts';
+import { clientRequests, protocolVersion, type Endpoint } from '../protocol/client.ts';
 import { freezeContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
 import type { KeeperRecord } from './keeperProtocol.ts';
@@ -40,6 +42,8 @@ export interface RunRecord {
 
 /** Longest time from starting the keeper to a controller's answer, ms: storing protected files and the first snapshot takes time. */
 const bootWaitMs = 300_000;
+/** Longest time that a controller takes to answer, ms. */
+const answerWaitMs = 5000;
 /** Longest time that a keeper whose controller was refused may take to leave, ms. */
 const keeperLeavesMs = 10_000;
 /** The slow look beside the watcher, ms. */
@@ -89,18 +93,32 @@ export async function reviveRun(given: { runFolder: string; env: NodeJS.ProcessE
   return launched.ok || (launched.refusal.reason === 'held' && (await answers(runFolder))) ? ok(started) : launched;
 }
 
-/** Whether a run's controller listens. */
+/**
+ * Whether a run's controller answers a question. A connection alone proves nothing: the kernel goes on taking them for a process that is
+ * stopped, or dying.
+ */
 export async function answers(runFolder: string): Promise<boolean> {
   const endpoint = readEndpoint(runFolder);
   if (!endpoint) return false;
-  return await new Promise((resolve) => {
-    const socket = connect(endpoint.clientSocket);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
+  const socket = connect(endpoint.clientSocket);
+  const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), answerWaitMs);
+  socket.once('error', () => resolve(false));
+  socket.once('close', () => resolve(false));
+  socket.once('connect', () => {
+    connection.listen();
+    // A refusal is an answer too, such as that of another version.
+    const isAnswer = (error: unknown): boolean => error instanceof ResponseError && error.code !== ErrorCodes.PendingResponseRejected;
+    connection.sendRequest(clientRequests.attach, { protocol: protocolVersion }).then(() => resolve(true), (error: unknown) => resolve(isAnswer(error)));
   });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    connection.dispose();
+    socket.destroy();
+  }
 }
 
 /** Where a run's controller listens, or last did; undefined when it never did. */
