@@ -1,7 +1,8 @@
+import { dirname } from 'node:path';
+
 import { beforeAll, expect, test } from 'vitest';
 
 import { buildAll } from '../bootstrap/esbuild.mjs';
-import { dirname } from 'node:path';
 import { compare, comparisonTable, lineUps, outcomeOf, seeds, size, type Compared } from './comparison.ts';
 import { hmaBundle } from './place.ts';
 
@@ -16,10 +17,11 @@ beforeAll(async () => {
 
 const of = (lineUp: string): Compared[] => all.filter((one) => one.lineUp === lineUp);
 
-test('alternation and each agent alone, three seeds: all end well with the same number of experiments', () => {
+test('alternation and each agent alone, three seeds: all end well with the same budget, used up unless one alone has no more ideas', () => {
   expect(all.map(({ seed, lineUp }) => `${seed} ${lineUp}`)).toEqual(seeds.flatMap((seed) => lineUps.map((lineUp) => `${seed} ${lineUp}`)));
-  for (const { state, exit, left } of all) {
-    expect({ exit, phase: state.phase, accepted: state.archive.length, budget: state.budgets.experiments, left }).toEqual({ exit: 0, phase: 'finished', accepted: size.experiments, budget: size.experiments, left: [] });
+  for (const { state, exit, left, outOfIdeas, lineUp } of all) {
+    expect({ exit, phase: state.phase, budget: state.budgets.experiments, left }).toEqual({ exit: 0, phase: 'finished', budget: size.experiments, left: [] });
+    expect(outOfIdeas).toBe(lineUp !== 'alternation' && state.archive.length < size.experiments);
     const { record, recordGrade, finalGrade } = outcomeOf(state);
     expect([record, recordGrade, finalGrade].every(Number.isFinite)).toBe(true);
   }

@@ -21,10 +21,12 @@ export interface Compared {
   readonly state: RunState;
   readonly exit: number | null;
   readonly left: readonly Found[];
+  /** It ended its turn twice in a row without an accepted experiment, before the budget was used up. */
+  readonly outOfIdeas: boolean;
 }
 
-/** Every run of the comparison has so many accepted experiments; alternation's sessions are ended at the cap. */
-export const size = { experiments: 6, cap: 2 } as const;
+/** Every run of the comparison may have so many accepted experiments; alternation's sessions are ended at the cap. */
+export const size = { experiments: 5, cap: 2 } as const;
 export const seeds = [1, 2, 3] as const;
 export const lineUps = ['alternation', 'A', 'B'] as const satisfies readonly LineUp[];
 
@@ -47,17 +49,40 @@ async function runOne(seed: number, lineUp: LineUp): Promise<Compared> {
   const root = mkdtempSync(join(tmpdir(), 'hma-compare-'));
   const place = layOutDemo(root, { seed, ...size, ...(lineUp === 'alternation' ? {} : { alone: lineUp }) });
   try {
-    const { exit, stopped } = await startForegroundRun(place, 'ignore').end;
+    const ideas = ideasOf(lineUp);
+    const running = startForegroundRun(place, 'ignore', (_, event, now) => ideas.see(event.type, now) && running.review());
+    const { exit, stopped } = await running.end;
     if (stopped !== null) throw new Error(`seed ${seed}, ${lineUp}: ended because ${stopped}`);
     const left = await processesGone(place);
     const run = latestRun(place);
     const recorded = run && readRecorded(run.folder);
     if (!recorded) throw new Error(`seed ${seed}, ${lineUp}: hma run ended with ${String(exit)} and left no record`);
-    return { seed, lineUp, state: recorded.state, exit, left };
+    return { seed, lineUp, state: recorded.state, exit, left, outOfIdeas: ideas.over && recorded.state.archive.length < size.experiments };
   } finally {
     await endProcessesOn(place);
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/**
+ * One alone is asked again and again when it ends its turn (the paper's goal baseline). A script that has tried everything would go on
+ * like that until its time is over: after two turns in a row without an accepted experiment its run is concluded.
+ */
+function ideasOf(lineUp: LineUp): { readonly over: boolean; see(type: string, state: RunState | null): boolean } {
+  let [over, barren, known] = [false, 0, 0];
+  return {
+    get over() {
+      return over;
+    },
+    see(type, state) {
+      if (lineUp === 'alternation' || type !== 'attempt.ended' || over) return false;
+      const accepted = state?.archive.length ?? 0;
+      barren = accepted > known ? 0 : barren + 1;
+      known = accepted;
+      over = barren >= 2;
+      return over;
+    },
+  };
 }
 
 /** Score and hidden grade of a run's record and of its final candidate. */
@@ -84,7 +109,7 @@ export function comparisonTable(all: readonly Compared[]): string {
       const won = finalGrade === least;
       if (won) wins.set(nameOf(one), (wins.get(nameOf(one)) ?? 0) + 1);
       const authors = one.state.archive.map(({ author }) => author).join('');
-      return [String(seed), nameOf(one), one.state.options.map(({ agent }) => agent).join(' → '), `${one.state.archive.length}: ${authors}`, sayScore(best), sayScore(recordGrade), final, sayScore(finalGrade), won ? '←' : ''];
+      return [String(seed), nameOf(one), one.state.options.map(({ agent }) => agent).join(' → '), `${one.state.archive.length}: ${authors}${one.outOfIdeas ? ', out of ideas' : ''}`, sayScore(best), sayScore(recordGrade), final, sayScore(finalGrade), won ? '←' : ''];
     });
   });
   const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => (row[column] ?? '').length)));

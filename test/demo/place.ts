@@ -79,6 +79,7 @@ function layOutAlone(files: { readonly contract: string; readonly private: strin
   replaceIn(files.contract, /^policy: \{ mode: alternate, first: [AB] \}$/m, `policy: { mode: single, first: ${alone} }`);
   replaceIn(files.contract, /, review: \w+/, '');
   replaceIn(files.private, /^policy: .*$/m, '');
+  appendFileSync(files.contract, 'failures: { wait: 0s }\n'); // one that ended its turn is asked again at once
 }
 
 function replaceIn(file: string, what: RegExp, by: string): void {

@@ -18,6 +18,8 @@ export interface RunEnd {
 /** A real run in the foreground of this process. */
 export interface ForegroundRun {
   readonly end: Promise<RunEnd>;
+  /** Tells the run to begin the final review, as `hma review` does. */
+  review(): void;
   /** Ends the run, with everything that it started; a second call changes nothing. */
   stop(why: string): void;
 }
@@ -30,7 +32,7 @@ const lookMs = 250;
  * Starts `hma run` on a laid-out demonstration. It is no part of the terminal's process group, so that Ctrl-C comes here alone: a
  * demonstration is ended, not detached from. A run in trouble is ended too, not waited for.
  */
-export function startForegroundRun(place: DemoPlace, stdio: StdioOptions): ForegroundRun {
+export function startForegroundRun(place: DemoPlace, stdio: StdioOptions, onEvent: OnEvent = () => undefined): ForegroundRun {
   const child = spawn(process.execPath, [hmaBundle, 'run'], { cwd: place.workspace, env: demoEnvironment(place), detached: true, stdio });
   let stopped: string | null = null;
   let connection: RunConnection | null = null;
@@ -45,12 +47,13 @@ export function startForegroundRun(place: DemoPlace, stdio: StdioOptions): Foreg
   };
   const reshape = (): void => void child.kill('SIGWINCH');
   process.on('SIGWINCH', reshape);
-  void watchForTrouble(place, { ended, onConnection: (now) => (connection = now), onTrouble: stop });
+  void watchForTrouble(place, { ended, onConnection: (now) => (connection = now), onTrouble: stop, onEvent });
   return {
     end: ended.then((exit) => ({ exit, stopped })).finally(() => {
       process.off('SIGWINCH', reshape);
       connection?.close();
     }),
+    review: () => void connection?.intend({ kind: 'review', by: 'the comparison' }).catch(() => undefined),
     stop,
   };
 }
@@ -74,8 +77,9 @@ function troubleIn(event: LedgerEvent, state: RunState | null): string | undefin
 }
 
 /** Attaches to the run as soon as it listens, again when its controller was restarted, until `hma run` is over. */
-async function watchForTrouble(place: DemoPlace, given: { readonly ended: Promise<unknown>; readonly onConnection: (connection: RunConnection | null) => void; readonly onTrouble: (why: string) => void }): Promise<void> {
-  const onEvent: OnEvent = (_, event, state) => {
+async function watchForTrouble(place: DemoPlace, given: { readonly ended: Promise<unknown>; readonly onConnection: (connection: RunConnection | null) => void; readonly onTrouble: (why: string) => void; readonly onEvent: OnEvent }): Promise<void> {
+  const onEvent: OnEvent = (before, event, state) => {
+    given.onEvent(before, event, state);
     const trouble = troubleIn(event, state);
     if (trouble !== undefined) given.onTrouble(trouble);
   };

@@ -48,8 +48,8 @@ async function prove(journey: Journey): Promise<boolean> {
 /** Compares alternation with each agent alone and writes the table down, whoever wins. */
 async function proveTable(): Promise<boolean> {
   const all = await compare((one) => console.log(`  seed ${one.seed}, ${nameOf(one)}: ${one.state.archive.length} experiments`));
-  const complete = all.every(({ exit, state }) => exit === 0 && state.archive.length === size.experiments);
-  const intro = `Real runs of the bundled sample, the same engine and the same number of accepted experiments (${size.experiments}) for all: demo-tuner (A) and demo-builder (B) in alternation with cap ${size.cap}, and each alone (\`policy: single\`). Lower is better (log loss). The agents are scripts made for demonstration, so this says how the engine runs, not how language models compare. Alone there is no review: the last candidate is final.`;
+  const complete = all.every(({ exit, state, outOfIdeas }) => exit === 0 && (outOfIdeas || state.archive.length === size.experiments));
+  const intro = `Real runs of the bundled sample, the same engine and the same budget of ${size.experiments} accepted experiments for all: demo-tuner (A) and demo-builder (B) in alternation with cap ${size.cap}, and each alone (\`policy: single\`). Lower is better (log loss). The agents are scripts made for demonstration, so this says how the engine runs, not how language models compare. Alone there is no review, the last candidate is final, and a script that ended its turn twice in a row without a new candidate is out of ideas.`;
   const path = join(repository, 'docs', 'demo-table.md');
   writeFileSync(path, `# Alternation and each agent alone\n\n${intro}\n\nMade by \`npm run proof\`; do not edit.\n\n${comparisonTable(all)}\n`);
   console.log(`${complete ? '✓' : '✗'} table  ${path}`);
