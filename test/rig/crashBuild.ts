@@ -70,3 +70,13 @@ export function delayRunners(home: string): void {
   writeFileSync(node, `#!/bin/sh\ncase "$1" in */runner.js) ${delay} ;; esac\nexec '${node}-itself' "$@"\n`);
   chmodSync(node, 0o755);
 }
+
+/** Makes the first runner of a kind (`attempt` or `evaluation`) die at one of its own crash points, once in a run. */
+export function crashRunner(home: string, given: { readonly kind: 'attempt' | 'evaluation'; readonly point: string }): void {
+  const { node, folder } = installRuntime(home);
+  renameSync(node, `${node}-itself`);
+  const place = given.kind === 'attempt' ? '*/attempt-1' : '*/evaluations/*';
+  const once = `case "$2" in ${place}) if mkdir '${folder}/killed' 2>/dev/null; then HMA_CRASH=${given.point}; export HMA_CRASH; fi ;; esac`;
+  writeFileSync(node, `#!/bin/sh\ncase "$1" in */runner.js) ${once} ;; esac\nexec '${node}-itself' "$@"\n`);
+  chmodSync(node, 0o755);
+}

@@ -46,17 +46,33 @@ export function seeded(seed: number): () => number {
   };
 }
 
+/** Processes with a test's folder in their command line: cheaper to look for than all that belong to it. */
+function named(root: string): { pid: number; command: string }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      return command.includes(root) ? [{ pid: Number(name), command }] : [];
+    } catch {
+      return []; // gone meanwhile
+    }
+  });
+}
+
 /** Kills one of a kind as soon as there is one; false when none came within `waitMs`. */
 export async function kill(run: CrashRun, victim: Victim, clockFile: string, waitMs = 4000): Promise<boolean> {
   if (victim === 'everything' || victim === 'reboot') {
     await endAll(run.folders.root);
     tear(run.runFolder);
+    // the first to come back dies once more, as soon as it has set the torn tail aside
+    appendFileSync(join(run.folders.root, 'plan'), 'ledger.tornSetAside@start\n');
     if (victim === 'reboot') writeFileSync(clockFile, JSON.stringify({ boot: `boot-${Math.round(performance.now())}`, mono: -process.uptime() * 1000 }));
     return true;
   }
   const until = performance.now() + waitMs;
   while (performance.now() < until) {
-    const found = processesOf(run.folders.root).find(({ command }) => commandOf[victim].test(command));
+    const there = victim === 'evaluator' ? processesOf(run.folders.root) : named(run.folders.root);
+    const found = there.find(({ command }) => commandOf[victim].test(command));
     if (found) {
       try {
         process.kill(found.pid, 'SIGKILL');
@@ -80,7 +96,7 @@ function tear(runFolder: string): void {
 /** Does what a person or the boot does: takes the run up again whenever neither keeper nor controller lives. Resolves when told to stop. */
 export async function nurse(run: CrashRun, env: NodeJS.ProcessEnv, healthy: AbortSignal): Promise<void> {
   while (!healthy.aborted) {
-    const living = processesOf(run.folders.root).some(({ command }) => commandOf.keeper.test(command) || commandOf.controller.test(command));
+    const living = named(run.folders.root).some(({ command }) => commandOf.keeper.test(command) || commandOf.controller.test(command));
     if (!living && run.client.state?.phase !== 'finished') {
       const revived = await reviveRun({ runFolder: run.runFolder, env });
       // `held` while the last of the dead is still being buried, `failed` when the new keeper was killed too: the next look tries again
