@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allProcesses, readProc } from '../../src/machines/processes.ts';
 import type { Host } from './host.ts';
@@ -8,9 +8,8 @@ import type { Settings } from './settings.ts';
 export const changeSettings = (host: Host, changes: Settings): void => {
   const file = join(host.userData, 'User/settings.json');
   const settings = JSON.parse(readFileSync(file, 'utf8')) as Settings;
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, JSON.stringify({ ...settings, ...changes }, null, 2));
-  renameSync(fresh, file);
+  // In place: VS Code doesn't notice a file that another one was renamed to.
+  writeFileSync(file, JSON.stringify({ ...settings, ...changes }, null, 2));
 };
 
 /** Process ids of the extension hosts, one per window. */

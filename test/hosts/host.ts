@@ -41,8 +41,8 @@ export type Host = AsyncDisposable & {
   readonly pid: number;
   /** What the server printed so far. */
   output(): string;
-  /** The address of a window on the folder. `payload`: VS Code's own pairs, such as `['extensionTestsPath', …]`. */
-  windowUrl(folder?: string, payload?: readonly (readonly [string, string])[]): string;
+  /** The address of a window on a folder (null: on none). `payload`: VS Code's own pairs, such as `['extensionTestsPath', …]`. */
+  windowUrl(folder?: string | null, payload?: readonly (readonly [string, string])[]): string;
 };
 
 /**
@@ -79,7 +79,8 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
       ...{ url, pid: server.pid, output: server.output, workspace: options.workspace },
       ...{ root: folders.root, userData: folders.userData },
       windowUrl: (folder = options.workspace, payload = []) => {
-        const query = new URLSearchParams({ folder, ...(payload.length > 0 && { payload: JSON.stringify(payload) }) });
+        const place: Record<string, string> = folder === null ? { ew: 'true' } : { folder };
+        const query = new URLSearchParams({ ...place, ...(payload.length > 0 && { payload: JSON.stringify(payload) }) });
         return `${url}/?${query.toString()}`;
       },
       [Symbol.asyncDispose]: dispose,

@@ -48,8 +48,8 @@ export class Workbench implements AsyncDisposable {
     this.quick = new QuickInput(page);
   }
 
-  /** Opens a window on a folder (the host's workspace by default) and waits until it is restored. */
-  static async open(context: BrowserContext, host: Host, folder = host.workspace): Promise<Workbench> {
+  /** Opens a window on a folder (the host's workspace by default, null for none) and waits until it is restored. */
+  static async open(context: BrowserContext, host: Host, folder: string | null = host.workspace): Promise<Workbench> {
     const workbench = new Workbench(await context.newPage(), host);
     await workbench.#arrive(() => workbench.page.goto(host.windowUrl(folder), { timeout: patience * 2 }));
     return workbench;
@@ -156,10 +156,10 @@ export class Workbench implements AsyncDisposable {
     return this.#lines(this.page.locator('.editor-group-container.active .monaco-editor').last());
   }
 
-  /** The lines on screen of both sides of the diff editor. */
+  /** The lines on screen of both sides of the diff editor, once it shows where they differ. */
   async diff(): Promise<{ original: string; modified: string }> {
     const editor = this.page.locator('.monaco-diff-editor:visible').first();
-    await editor.waitFor({ timeout: patience });
+    await editor.locator('.line-insert, .line-delete, .gutter-insert, .gutter-delete').first().waitFor({ timeout: patience });
     return {
       original: await this.#lines(editor.locator('.editor.original')),
       modified: await this.#lines(editor.locator('.editor.modified')),
@@ -188,13 +188,33 @@ export class Workbench implements AsyncDisposable {
     return this.page.locator('.statusbar-item').filter({ hasText: words });
   }
 
-  notification(words: string | RegExp): Locator {
-    return this.page.locator('.notification-toast').filter({ hasText: words });
+  /**
+   * A notification in the notification centre, which is opened for it: with the smoke-test driver VS Code shows no toasts.
+   * Waits for it.
+   */
+  async notification(words: string | RegExp): Promise<Locator> {
+    await this.#openNotifications();
+    const item = this.page.locator('.notifications-center .notification-list-item').filter({ hasText: words }).first();
+    await item.waitFor({ timeout: patience });
+    return item;
+  }
+
+  /** The words of all notifications there are, newest first. */
+  async notifications(): Promise<string[]> {
+    await this.#openNotifications();
+    return (await this.page.locator('.notifications-center .notification-list-item-message').allInnerTexts()).map(plain);
+  }
+
+  async #openNotifications() {
+    const centre = this.page.locator('.notifications-center.visible');
+    if (await centre.isVisible()) return;
+    await this.page.locator(String.raw`#status\.notifications`).click({ timeout: patience });
+    await centre.waitFor({ timeout: patience });
   }
 
   /** Presses a button of a notification. */
   async answer(words: string | RegExp, button: string): Promise<void> {
-    await this.notification(words).getByRole('button', { name: button, exact: true }).click({ timeout: patience });
+    await (await this.notification(words)).getByRole('button', { name: button, exact: true }).click({ timeout: patience });
   }
 
   /** A modal dialog (trust, confirmation): its words, and its buttons by role. */

@@ -39,8 +39,8 @@ export type Journey = AsyncDisposable & {
   readonly home: string;
   /** The folder that holds all of the above, and other files of a journey. */
   readonly root: string;
-  /** One more window (a second one, or a restart's after the others were closed). */
-  open(folder?: string): Promise<Workbench>;
+  /** One more window (a second one, or a restart's after the others were closed); null: on no folder. */
+  open(folder?: string | null): Promise<Workbench>;
 };
 
 /** Starts VS Code with the packaged extension and opens a window on a fresh workspace. */
@@ -76,7 +76,7 @@ const setOut = async (options: JourneyOptions, root: string, ends: (() => unknow
   ends.push(() => browser.close());
   const context = await newContext(browser, options.size);
   ends.push(() => lastPictures(context, options.name));
-  const open = (folder?: string) => Workbench.open(context, host, folder);
+  const open = (folder?: string | null) => Workbench.open(context, host, folder);
   return { ...folders, host, context, open, window: await open(), [Symbol.asyncDispose]: () => endInTurn(ends) };
 };
 
