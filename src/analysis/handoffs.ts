@@ -51,6 +51,23 @@ export function handoffs(state: Followed): readonly Handoff[] {
   return rows;
 }
 
+/**
+ * The boundary that is being crossed now: the last session is ending or over and its successor has no session yet. Null while a session
+ * is at work, and where none follows (the run was stopped, a single agent has no reviewer, the review is skipped).
+ */
+export function presentHandoff(
+  state: Followed & Pick<RunState, 'phase' | 'explorationEnding' | 'terms'>,
+): Handoff | null {
+  const last = state.options.at(-1);
+  if (!last || last.state === 'open' || state.explorationEnding === 'stopped') return null;
+  if (state.phase !== 'exploring' && state.phase !== 'reviewing') return null;
+  if (state.review && (state.review.state === 'closed' || state.review.attempts.length > 0)) return null;
+  if (state.explorationEnding === null) return boundary(last, last.number + 1, notYet);
+  return state.terms.policy.mode === 'single' ? null : boundary(last, 'review', notYet);
+}
+
+const notYet = { attempts: [] };
+
 /** Quantiles over the boundaries between options whose successor has started. Undefined (not 0) without any. */
 export function handoffTimes(rows: readonly Handoff[]): HandoffTimes {
   const between = rows.filter((row) => row.to !== 'review');
@@ -65,7 +82,7 @@ export function handoffTimes(rows: readonly Handoff[]): HandoffTimes {
   };
 }
 
-function boundary(option: Option, to: Handoff['to'], successor: Option | Review): Handoff {
+function boundary(option: Option, to: Handoff['to'], successor: Pick<Option | Review, 'attempts'>): Handoff {
   const endedAt = endOf(option);
   const first = successor.attempts[0];
   const spawnedAt = first ? startOf(first) : null;

@@ -49,6 +49,8 @@ export class RunModel implements vscode.Disposable {
   #state: RunState | null = null;
   #presence: Presence = 'none';
   #why = '';
+  /** Active runtime at the last event, ms: where a run without a controller stands. */
+  #lastActive = 0;
   #leaving = new AbortController();
   #connection: () => RunConnection | null = () => null;
   #watchers: FSWatcher[] = [];
@@ -76,10 +78,11 @@ export class RunModel implements vscode.Disposable {
     return this.#why;
   }
 
-  /** Time as the run's decisions know it. */
+  /** Time as the run's decisions know it; a run that nobody looks after stands where its ledger ends. */
   given(): Given {
     const now = this.#clock.now();
-    return { ...now, active: this.#state ? activeAt(this.#state.clock, now) : 0 };
+    const goesOn = this.#presence === 'live' || this.#presence === 'away';
+    return { ...now, active: this.#state && goesOn ? activeAt(this.#state.clock, now) : this.#lastActive };
   }
 
   /** All runs of the folder, newest first. */
@@ -125,6 +128,7 @@ export class RunModel implements vscode.Disposable {
     this.#place = place;
     this.#state = null;
     this.#why = '';
+    this.#lastActive = 0;
     this.#connection = () => null;
     this.#presence = place === null ? 'none' : 'connecting';
     if (place) this.#begin(place);
@@ -135,6 +139,7 @@ export class RunModel implements vscode.Disposable {
     const offline = readOffline(place);
     if (offline.ok) {
       this.#state = offline.value.state;
+      this.#lastActive = offline.value.events.at(-1)?.active ?? 0;
       if (offline.value.state.phase === 'finished') {
         this.#presence = 'over';
         return;
@@ -170,6 +175,7 @@ export class RunModel implements vscode.Disposable {
 
   #take(before: RunState | null, event: LedgerEvent, after: RunState | null): void {
     this.#state = after;
+    this.#lastActive = event.active;
     if (this.#pending === null) {
       this.#pending = { before, events: [] };
       // One repaint for all that came in one go.

@@ -1,16 +1,24 @@
 import * as vscode from 'vscode';
 
 import { ask } from './asking.ts';
+import { registerCandidatesTree } from './candidatesTree.ts';
+import { registerControls } from './controls.ts';
+import { registerDecorations } from './decorations.ts';
 import { hasContract, taskFolder } from './folder.ts';
 import { CandidateMarks } from './marks.ts';
+import { registerNotifications } from './notifications.ts';
 import type { WindowRoom } from './room.ts';
+import { registerEmptyTrees } from './rowTree.ts';
 import { RunModel } from './runModel.ts';
+import { registerRunTree } from './runTree.ts';
+import { registerStatusBar } from './statusBar.ts';
+import { registerWorkspaceTree } from './workspaceTree.ts';
 
 /** Everything of ours in one window. Nothing here outlives it, and nothing of a run depends on it. */
 export function openWindow(context: vscode.ExtensionContext): vscode.Disposable {
   const folder = taskFolder();
   const parts: vscode.Disposable[] = [];
-  if (folder !== undefined) parts.push(openFolder(context, folder));
+  parts.push(folder === undefined ? registerEmptyTrees() : openFolder(context, folder));
   return vscode.Disposable.from(...parts);
 }
 
@@ -23,7 +31,9 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
   const contract = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, 'hma.yaml'), false, true, false);
   const tell = (): void => setContexts(room);
   tell();
-  return vscode.Disposable.from(log, model, marks, contract, contract.onDidCreate(tell), contract.onDidDelete(tell), model.onDidChange(tell));
+  const views = [registerRunTree, registerCandidatesTree, registerWorkspaceTree, registerDecorations, registerStatusBar, registerNotifications, registerControls];
+  const parts = views.map((register) => register(room));
+  return vscode.Disposable.from(...parts, log, model, marks, contract, contract.onDidCreate(tell), contract.onDidDelete(tell), model.onDidChange(tell));
 }
 
 /** What menus, buttons and welcome texts depend on. */

@@ -1,0 +1,36 @@
+import type { Candidate } from '../archive/model.ts';
+import { sayBytes, sayClock, sayScore } from '../base/numbers.ts';
+import { oneLine } from '../base/oneLine.ts';
+import { sayWord } from '../base/words.ts';
+import type { RunState } from '../run/model.ts';
+import { agentName, sayShown } from './runWords.ts';
+import { mdText } from './treeRow.ts';
+
+const line = (name: string, words: string): string => `**${name}** ${mdText(words)}`;
+
+/** The line about a candidate's hidden grade: only once a person has revealed grades. */
+export function isGraded(state: RunState, id: string): string[] {
+  const grade = state.gradesRevealed ? state.archive.find((one) => one.id === id)?.grade : null;
+  if (!grade) return [];
+  return [line('Grade', grade.kind === 'graded' ? sayScore(grade.grade) : `none: ${oneLine(grade.reason, 200)}`)];
+}
+
+/** The whole story of a candidate, in Markdown. `marks`: what it is at this moment. */
+export function candidateTooltip(state: RunState, candidate: Candidate, marks: readonly string[]): string {
+  const { id, order, author, option, reported, note, flags, contentHash, files, bytes } = candidate;
+  const blind = state.terms.feedback === 'blind';
+  const number = blind ? [line('Reported', reported === null ? 'nothing' : `${sayScore(reported)}, the author’s own estimate`)] : [line(oneLine(state.terms.metric.name, 40), sayShown(state, candidate))];
+  const kept = blind ? (state.gradesRevealed ? [line('Score', sayScore(candidate.score))] : ['Scores of this task are kept back until a person reveals grades.']) : [];
+  return [
+    `**Candidate ${mdText(id)}**${marks.length === 0 ? '' : ` ${mdText(marks.join(', '))}`}`,
+    ...number,
+    ...kept,
+    ...(!blind && reported !== null ? [line('Reported', sayScore(reported))] : []),
+    ...isGraded(state, id),
+    line('Author', `${agentName(state, author)} in option ${option}`),
+    line('Accepted', `${new Date(candidate.acceptedWall).toLocaleString()}, at ${sayClock(candidate.acceptedAt)} of active runtime; number ${order} in the archive`),
+    line('Files', `${files}, ${sayBytes(bytes)}, hash ${contentHash.slice(0, 12)}`),
+    ...(flags.length > 0 ? [line('Flags', flags.map(sayWord).join(', '))] : []),
+    ...(note === null ? [] : [line('Note', oneLine(note, 1000))]),
+  ].join('  \n');
+}

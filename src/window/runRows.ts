@@ -1,0 +1,211 @@
+import { handoffs, presentHandoff, startOf, type Handoff } from '../analysis/handoffs.ts';
+import { recordsOf, shownScore, type Records } from '../analysis/shownScores.ts';
+import type { Candidate } from '../archive/model.ts';
+import type { Given } from '../base/fact.ts';
+import { oneLine } from '../base/oneLine.ts';
+import { count, sayWord } from '../base/words.ts';
+import type { Experiment } from '../experiments/model.ts';
+import { latestAttempt } from '../options/evolve.ts';
+import type { Closure, Option } from '../options/model.ts';
+import type { RunState } from '../run/model.ts';
+import { capOf } from '../run/schedule.ts';
+import { compareScores } from '../task/quality.ts';
+import { experimentRow } from './runRowsExperiment.ts';
+import { handoffRow } from './runRowsHandoff.ts';
+import { reviewRow } from './runRowsReview.ts';
+import { agentName, joined, sayElapsed, sayPhase, sayShown } from './runWords.ts';
+import { row, type RowIcon, type TreeRow } from './treeRow.ts';
+
+/** What the rows of one run need; computed once for all rows. */
+export interface RunScene {
+  readonly state: RunState;
+  readonly given: Given;
+  readonly records: Records;
+  readonly candidates: ReadonlyMap<string, Candidate>;
+}
+
+/** Gathers what the rows of a run need. */
+export function runScene(state: RunState, given: Given): RunScene {
+  const candidates = new Map(state.archive.map((candidate) => [candidate.id, candidate]));
+  return { state, given, records: recordsOf(state), candidates };
+}
+
+/** A run's place in the list at the tree's end. */
+export interface PastRun {
+  readonly run: string;
+  readonly shown: boolean;
+}
+
+/** Most experiments side by side; more are put into groups, so that an event redraws no more than one group. */
+export const groupSize = 100;
+
+/**
+ * The run tree: the run with its options, handoffs and final review in order of time, then the other runs of the folder. `run` is the
+ * id of the run that is shown, `state` is null while nothing of it can be read yet.
+ */
+export function runRows(
+  shown: { readonly run: string; readonly scene: RunScene | null } | null,
+  runs: readonly PastRun[],
+): readonly TreeRow[] {
+  if (shown === null) return [];
+  const { run, scene } = shown;
+  const first = scene
+    ? runRow(scene)
+    : row({ id: run, label: sayRunTime(run), description: 'starting', icon: { id: 'loading~spin' }, context: 'run' });
+  return runs.length > 1 ? [first, pastRow(runs)] : [first];
+}
+
+function runRow(scene: RunScene): TreeRow {
+  const { state } = scene;
+  const name = oneLine(state.terms.name, 60);
+  const description = joined(sayPhase(state), state.pauseAfter && 'pauses at the next handoff');
+  return row({
+    ...{ id: state.run, label: name, description, icon: runIcon(state), context: 'run', expand: 'expanded' },
+    spoken: `Run ${name}, ${description}, ${count(state.options.length, 'option')}, ${count(state.archive.length, 'candidate')}`,
+    children: sessionRows(scene),
+  });
+}
+
+function runIcon(state: RunState): RowIcon {
+  if (state.phase === 'finished') return { id: 'pass-filled', color: 'testing.iconPassed' };
+  if (state.pause) return state.pause.reason === 'requested' ? { id: 'debug-pause' } : { id: 'warning', color: 'list.warningForeground' };
+  return state.phase === 'exploring' ? { id: 'beaker' } : { id: 'law' };
+}
+
+/** Options, the handoffs between them, and the final review, in order of time. */
+function sessionRows(scene: RunScene): TreeRow[] {
+  const { state } = scene;
+  const present = presentHandoff(state);
+  const after = new Map<number, Handoff>(handoffs(state).map((handoff) => [handoff.from, handoff]));
+  if (present) after.set(present.from, present);
+  const experiments = Map.groupBy(state.experiments, ({ option }) => option);
+  const rows = state.options.flatMap((option) => {
+    const own = optionRow(scene, option, experiments.get(option.number) ?? []);
+    const handoff = after.get(option.number);
+    return handoff ? [own, handoffRow(scene, option, handoff)] : [own];
+  });
+  const review = reviewRow(scene);
+  return review ? [...rows, review] : rows;
+}
+
+function optionRow(scene: RunScene, option: Option, experiments: readonly Experiment[]): TreeRow {
+  const { state } = scene;
+  const id = `${state.run}/option-${option.number}`;
+  const agent = agentName(state, option.agent);
+  const stands = optionStands(scene, option);
+  const parts = [stands, acceptedOf(state, option), attemptsOf(option), optionTime(scene, option), bestWords(scene, option)];
+  const rows = experiments.map((experiment) => experimentRow(scene, experiment));
+  return row({
+    ...{ id, label: `Option ${option.number} · ${agent}`, description: joined(...parts), icon: optionIcon(state, option) },
+    ...{ context: 'option session', session: { kind: 'option', number: option.number } },
+    spoken: `Option ${option.number} by ${agent}, ${parts.filter(Boolean).join(', ')}`,
+    expand: rows.length === 0 ? 'none' : option.state === 'closed' ? 'collapsed' : 'expanded',
+    children: rows.length > groupSize ? grouped(id, rows) : rows,
+  });
+}
+
+/** Where an option stands: what goes on in it, or why it ended. */
+function optionStands({ state, given }: RunScene, option: Option): string {
+  if (option.state === 'closed') return option.closure === null ? 'ended' : closureWords[option.closure];
+  if (option.state === 'ending') return 'handing over';
+  if (state.pause) return 'paused';
+  const latest = latestAttempt(option);
+  if (latest?.state !== 'ended') return latest?.state === 'running' ? 'at work' : 'starting';
+  return option.retryAt === null ? 'ending' : `another attempt ${option.retryAt > given.active ? `in ${sayElapsed(option.retryAt - given.active)}` : 'now'}`;
+}
+
+const closureWords: Readonly<Record<Closure, string>> = {
+  natural: 'natural end',
+  cap: 'cap reached',
+  deadline: 'deadline',
+  budget: 'budget used up',
+  handoff: 'handed off by a person',
+  stopped: 'stopped',
+  failed: 'failed',
+  stalled: 'stalled',
+};
+
+function acceptedOf(state: RunState, option: Option): string {
+  const cap = capOf(state);
+  const most = Number.isFinite(cap) ? `/${cap}` : '';
+  return `${option.accepted.length}${most} accepted`;
+}
+
+const attemptsOf = (option: Option): string => (option.attempts.length > 1 ? count(option.attempts.length, 'attempt') : '');
+
+function optionTime({ given }: RunScene, option: Option): string {
+  const from = option.attempts.map(startOf).find((at) => at !== null) ?? option.openedAt;
+  return sayElapsed((option.endingAt ?? option.closedAt ?? given.active) - from, true);
+}
+
+function bestWords({ state, candidates, records }: RunScene, option: Option): string {
+  const own = option.accepted.flatMap((id) => candidates.get(id) ?? []).filter((one) => shownScore(state, one) !== null);
+  const value = (one: Candidate): number => shownScore(state, one) ?? Number.NaN;
+  const best = own.toSorted((a, b) => compareScores(state.terms.metric, value(a), value(b)) || a.order - b.order)[0];
+  if (!best) return '';
+  const improved = option.accepted.some((id) => records.setters.has(id));
+  return `best ${sayShown(state, best)}${improved ? ', improved the record' : ''}`;
+}
+
+function optionIcon(state: RunState, option: Option): RowIcon {
+  if (option.state === 'ending') return { id: 'sync' };
+  if (option.state === 'open') return state.pause ? { id: 'debug-pause' } : { id: 'play-circle', color: 'charts.green' };
+  switch (option.closure) {
+    case 'failed':
+      return { id: 'error', color: 'list.errorForeground' };
+    case 'stalled':
+      return { id: 'warning', color: 'list.warningForeground' };
+    case 'handoff':
+    case 'stopped':
+      return { id: 'debug-stop' };
+    case 'deadline':
+      return { id: 'watch' };
+    default:
+      return { id: 'check' };
+  }
+}
+
+/** Runs of a hundred experiments each, the last one open. */
+function grouped(id: string, rows: readonly TreeRow[]): TreeRow[] {
+  const groups = Array.from({ length: Math.ceil(rows.length / groupSize) }, (_, index) =>
+    rows.slice(index * groupSize, (index + 1) * groupSize),
+  );
+  return groups.map((children, index) =>
+    row({
+      id: `${id}/group-${index}`,
+      // Named by its first: a label that grew with the last one would redraw the group at each.
+      label: `${children[0]?.label ?? ''} and later`,
+      description: index === groups.length - 1 ? '' : count(children.length, 'experiment'),
+      ...{ icon: { id: 'folder' }, context: 'group', children },
+      expand: index === groups.length - 1 ? 'expanded' : 'collapsed',
+    }),
+  );
+}
+
+function pastRow(runs: readonly PastRun[]): TreeRow {
+  const children = runs.map(({ run, shown }, index) =>
+    row({
+      id: `past/${run}`,
+      label: sayRunTime(run),
+      description: joined(run, shown && 'shown above', index === 0 && 'newest'),
+      icon: { id: shown ? 'circle-filled' : 'circle-outline' },
+      context: 'pastRun',
+      command: { command: 'hma.chooseRun', title: 'Show this run', arguments: [run] },
+    }),
+  );
+  const spoken = `All runs of this folder, ${count(runs.length, 'run')}`;
+  return row({ id: 'past', label: 'All Runs', description: String(runs.length), spoken, icon: { id: 'history' }, context: 'past', expand: 'collapsed', children });
+}
+
+/** A run's start in local time, from its id; the id itself where it holds none. */
+export function sayRunTime(run: string): string {
+  const parts = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-/.exec(run);
+  if (!parts) return run;
+  const [, year, month, day, hour, minute, second] = parts.map(Number);
+  const at = new Date(Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** Words of a closure, for tooltips. */
+export const sayClosure = (closure: Closure | null): string => (closure === null ? 'not yet' : `${sayWord(closure)} (${closureWords[closure]})`);
