@@ -20,6 +20,7 @@ import { latestAttempt } from '../options/evolve.ts';
 import type { Attempt, AttemptExit, Closure, Option, SessionName } from '../options/model.ts';
 import type { Review } from '../review/model.ts';
 import type { AgentSlot } from '../task/model.ts';
+import { reviewerGrace } from '../run/schedule.ts';
 import { crashAt } from './crashPoints.ts';
 import { writeSessionPrompt } from './materials.ts';
 import { endProgram, supervise, type ProgramEnd } from './programs.ts';
@@ -126,7 +127,7 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
     kind: review ? 'review' : 'attempt',
     argv,
     cwd: context.cwd,
-    graceMs: adapter.graceMs,
+    graceMs: graceOf(room, session),
     outputBytes: room.contract.limits.outputBytes,
     ...(stdin === undefined ? {} : { stdin }),
     confinement: {
@@ -233,6 +234,13 @@ export function intendEnd(room: Room, end: SessionEnd): void {
   ]);
 }
 
+/** How long a session's programs may take to end politely, ms; a reviewer only so long that its result is committed inside the window. */
+function graceOf(room: Room, session: Session): number {
+  const { graceMs } = adapterOf(room, session);
+  const { recorder } = room;
+  return 'reviewer' in session ? Math.round(Math.min(graceMs, reviewerGrace(recorder.state, recorder.given()))) : graceMs;
+}
+
 /** Ends everything that a session started: politely, then by force. Returns what was ended and what survives. */
 export async function endSessionTree(room: Room, name: SessionName): Promise<{ ended: EndedProcess[]; survivors: EndedProcess[]; ms: number }> {
   const session = sessionOf(room, name);
@@ -246,7 +254,7 @@ export async function endSessionTree(room: Room, name: SessionName): Promise<{ e
       dir: folderOf(room, name).attempt(attempt.number),
       nonce: attempt.nonce,
       tier: room.isolation.tier,
-      graceMs: session ? adapterOf(room, session).graceMs : 0,
+      graceMs: session ? graceOf(room, session) : 0,
     });
     crashAt('session.signalled', name.kind);
     ended.push(...tree.ended);

@@ -35,6 +35,9 @@ export function reviewerEndsAt(state: RunState, given: Given): number {
   return end - Math.min(15_000, Math.max(500, window * 0.05));
 }
 
+/** Longest polite wait for a reviewer that is ended, ms: half of what is kept between its end and the window's, whatever its adapter would like. */
+export const reviewerGrace = (state: RunState, given: Given): number => (reviewWindowEndsAt(state, given) - reviewerEndsAt(state, given)) / 2;
+
 /** Accepted experiments that the run's budget [N] still allows; Infinity without one. */
 export const experimentsLeft = (state: RunState): number =>
   state.budgets.experiments === null ? Infinity : state.budgets.experiments - state.archive.length;
