@@ -9,7 +9,10 @@ import { steadyAlternation } from '../rig/crashKiller.ts';
 import { brokenLaws } from '../rig/crashLaws.ts';
 import { startCrashRun, untilNothingRuns } from '../rig/crashRun.ts';
 
-const cases = (['attempt', 'evaluation'] as const).flatMap((kind) => runnerCrashPoints.map((point) => ({ kind, point })));
+/** Every point, with attempts and evaluations in turn; with HMA_LONG=1 every point with both. */
+const cases = (['attempt', 'evaluation'] as const)
+  .flatMap((kind) => runnerCrashPoints.map((point, at) => ({ kind, point, inTurn: (at % 2 === 0) === (kind === 'attempt') })))
+  .filter(({ inTurn }) => inTurn || process.env['HMA_LONG'] === '1');
 const lanes = 3;
 
 /** A run in which one runner dies at one point; what of the laws is broken. */

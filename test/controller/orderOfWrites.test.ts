@@ -30,14 +30,14 @@ async function traced(wrong?: { readonly controller: string; readonly breach: st
   const finished = run.finished(120_000).then(
     () => 'finished',
     (error: unknown) => {
-      if (!wrong) throw error; // a wrong build may never come to an end
+      if (!wrong) throw error;
+      return 'never'; // a wrong build may not come to an end
     },
   );
-  while (wrong && !breaches(calls()).broken.some((words) => words.includes(wrong.breach))) {
-    const over = await Promise.race([finished, new Promise((resolve) => setTimeout(() => resolve('looking'), 1000))]);
-    if (over !== 'looking') break;
+  const seen = (): boolean => wrong !== undefined && breaches(calls()).broken.some((words) => words.includes(wrong.breach));
+  for (let over: unknown = 'looking'; over === 'looking' && !seen(); ) {
+    over = await Promise.race([finished, new Promise((resolve) => setTimeout(() => resolve('looking'), 1000))]);
   }
-  if (!wrong) await finished;
   return calls();
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type PluginBuild } from 'esbuild';
 
 import { installRuntime } from '../../src/controller/runtime.ts';
 import { bundleOptions, entries } from '../bootstrap/esbuild.mjs';
@@ -25,7 +25,7 @@ export async function mutatedController(mutation: Mutation): Promise<string> {
   let applied = 0;
   const mutate = {
     name: 'mutate',
-    setup(bundler: import('esbuild').PluginBuild) {
+    setup(bundler: PluginBuild) {
       bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         if (!path.endsWith(`/src/${mutation.file}`)) return null;
         const text = readFileSync(path, 'utf8');

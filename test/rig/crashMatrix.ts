@@ -10,9 +10,9 @@ export interface Scenario {
   readonly task: ScriptedTask;
   readonly cap: number;
   /** Resolves when the person has nothing more to do. */
-  person?(run: CrashRun): Promise<void>;
+  readonly person?: (run: CrashRun) => Promise<void>;
   /** Puts another build into the state folder before the run starts. */
-  prepare?(home: string): void;
+  readonly prepare?: (home: string) => void;
 }
 
 /** What an undisturbed run did and which points it passed, in order. */

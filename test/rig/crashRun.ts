@@ -15,7 +15,7 @@ export interface CrashRunWish {
   readonly plan?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   /** Changes the state folder before the run starts: another build of the controller, a wrapper around Node. */
-  prepare?(home: string): void;
+  readonly prepare?: (home: string) => void;
 }
 
 /** A run that is killed by a plan. */
@@ -75,57 +75,43 @@ export function historyOf(events: readonly LedgerEvent[], root: string): History
 
 const commands = (list: readonly { readonly command: string }[]): string[] => list.map(({ command }) => command).toSorted();
 
+const without = (data: object, ...names: string[]): object => Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+
 /** An event's data without what differs from run to run. */
 function masked(event: RunEvent): object {
   switch (event.type) {
-    case 'run.opened': {
-      const { run: _run, contractHash: _hash, ...data } = event.data;
-      return data;
-    }
+    case 'run.opened':
+      return without(event.data, 'run', 'contractHash');
     case 'option.opened':
-    case 'review.opened': {
-      const { tokenHash: _, ...data } = event.data;
-      return data;
-    }
+    case 'review.opened':
+      return without(event.data, 'tokenHash');
     case 'option.ending':
     case 'review.ending':
       return { ...event.data, descendants: commands(event.data.descendants) };
     case 'option.reaped':
-    case 'review.reaped': {
-      const { ms: _, ...data } = event.data;
-      return { ...data, ended: commands(data.ended) };
-    }
+    case 'review.reaped':
+      return { ...without(event.data, 'ms'), ended: commands(event.data.ended) };
     case 'option.closed':
       return { ...event.data, workspaceSnapshot: event.data.workspaceSnapshot === null ? null : 'taken' };
-    case 'attempt.starting': {
-      const { nonce: _nonce, promptHash: _hash, ...data } = event.data;
-      return data;
-    }
+    case 'attempt.starting':
+      return without(event.data, 'nonce', 'promptHash');
     case 'attempt.started':
     case 'attempt.spoke':
       return { session: event.data.session, attempt: event.data.attempt };
     case 'attempt.ended': {
-      const { exit, retryAt, ...data } = event.data;
-      return { ...data, exit: exit && { code: exit.code, signal: exit.signal, cause: exit.cause }, retry: retryAt !== null };
+      const { exit, retryAt } = event.data;
+      return { ...without(event.data, 'retryAt'), exit: exit && without(exit, 'mono', 'boot'), retry: retryAt !== null };
     }
-    case 'experiment.submitted': {
-      const { request: _, ...data } = event.data;
-      return data;
-    }
+    case 'experiment.submitted':
+      return without(event.data, 'request');
     case 'evaluation.starting':
     case 'grading.starting':
-    case 'candidate.graded': {
-      const { nonce: _, ...data } = event.data;
-      return data;
-    }
-    case 'evaluation.ended': {
-      const { nonce: _nonce, at: _at, ...data } = event.data;
-      return data;
-    }
-    case 'experiment.accepted': {
-      const { verdictAt: _, ...data } = event.data;
-      return data;
-    }
+    case 'candidate.graded':
+      return without(event.data, 'nonce');
+    case 'evaluation.ended':
+      return without(event.data, 'nonce', 'at');
+    case 'experiment.accepted':
+      return without(event.data, 'verdictAt');
     default:
       return event.data;
   }
