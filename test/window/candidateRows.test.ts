@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+
+import type { RunState } from '../../src/run/model.ts';
+import { candidateRows, noFilter, type CandidateView, type OwnMarks } from '../../src/window/candidateRows.ts';
+import { candidateTooltip } from '../../src/window/candidateRowsTooltips.ts';
+import { redrawOf } from '../../src/window/treeRow.ts';
+import { accepted, history, opened, optionFacts, stateOf, wholeRun, type At } from '../cli/history.ts';
+
+const run = '20261130-181123-ab12';
+
+const marked = (starred: readonly string[] = [], hidden: readonly string[] = []): OwnMarks => ({
+  isStarred: (of, id) => of === run && starred.includes(id),
+  isHidden: (of, id) => of === run && hidden.includes(id),
+});
+
+const latest: CandidateView = { order: 'time', filter: noFilter, most: 200 };
+
+const seen = (state: RunState, own: OwnMarks, view: CandidateView): string[] =>
+  candidateRows(state, own, view).rows.map(({ icon, label, description }) => `[${icon.id}] ${label} | ${description}`);
+
+const over = stateOf(history(...wholeRun()));
+
+test('what a candidate is can be told by icon and by word', () => {
+  expect(seen(over, marked(['e4']), latest)).toEqual([
+    '[git-commit] e6 | 0.35 · standing · ada, option 3',
+    '[check-all] e5 | 0.3 · final, nominated, record · bob, option 2',
+    '[star-full] e4 | 0.45 · starred · bob, option 2 · a tree',
+    '[circle-outline] e3 | 0.4 · ada, option 1',
+    '[circle-outline] e1 | 0.5 · ada, option 1 · ridge',
+  ]);
+});
+
+test('a person’s pin is the final candidate, and the reviewer’s nomination stays to be seen', () => {
+  const pinned = stateOf(history(...wholeRun(), [70_000, { type: 'candidate.selected', data: { candidate: 'e3', by: 'person', who: 'kim', reason: 'simpler', gradesRevealed: false } }]));
+  expect(seen(pinned, marked(), latest).slice(1, 4)).toEqual([
+    '[law] e5 | 0.3 · nominated, record · bob, option 2',
+    '[circle-outline] e4 | 0.45 · bob, option 2 · a tree',
+    '[check-all] e3 | 0.4 · final · ada, option 1',
+  ]);
+});
+
+test('nothing is final before somebody or the fallback has decided', () => {
+  const before = stateOf(history(...wholeRun().filter(([, { type }]) => type !== 'candidate.selected')));
+  expect(seen(before, marked(), latest)[1]).toBe('[law] e5 | 0.3 · nominated, record · bob, option 2');
+});
+
+test('a whole row', () => {
+  expect(candidateRows(over, marked([], ['e5']), { ...latest, filter: { ...noFilter, hidden: true } }).rows[1]).toEqual({
+    id: `${run}/e5`,
+    label: 'e5',
+    description: '0.3 · final, nominated, record · hidden · bob, option 2',
+    icon: { id: 'check-all', color: 'charts.green' },
+    context: 'candidate unstarred hidden final nominated record',
+    spoken: 'Candidate e5, 0.3, final, nominated, record, hidden, bob, option 2',
+    expand: 'none',
+    children: [],
+    candidate: 'e5',
+    session: null,
+    command: { command: 'hma.showFiles', title: 'Show the candidate’s files', arguments: ['e5'] },
+    marks: ['hidden', 'final', 'nominated', 'record'],
+  });
+});
+
+const ids = (view: Partial<CandidateView>, own = marked()): string[] =>
+  candidateRows(over, own, { ...latest, ...view }).rows.map(({ label }) => label);
+
+test('orders: latest first, best first, by author', () => {
+  expect(ids({ order: 'time' })).toEqual(['e6', 'e5', 'e4', 'e3', 'e1']);
+  expect(ids({ order: 'score' })).toEqual(['e5', 'e6', 'e3', 'e4', 'e1']);
+  expect(ids({ order: 'author' })).toEqual(['e6', 'e3', 'e1', 'e5', 'e4']);
+});
+
+test('filters: wishes of one kind add up, those of different kinds must all be met', () => {
+  expect(ids({ filter: { ...noFilter, authors: ['B'] } })).toEqual(['e5', 'e4']);
+  expect(ids({ filter: { ...noFilter, options: [1, 3] } })).toEqual(['e6', 'e3', 'e1']);
+  expect(ids({ filter: { ...noFilter, options: [1, 2], authors: ['A'] } })).toEqual(['e3', 'e1']);
+  expect(ids({ filter: { ...noFilter, starred: true } }, marked(['e1', 'e5']))).toEqual(['e5', 'e1']);
+  expect(ids({ filter: { ...noFilter, flagged: true } })).toEqual([]);
+  expect(ids({}, marked([], ['e4', 'e6']))).toEqual(['e5', 'e3', 'e1']);
+  const { passing, all } = candidateRows(over, marked([], ['e4']), latest);
+  expect({ passing, all }).toEqual({ passing: 4, all: 5 });
+});
+
+const blindFacts: readonly At[] = [
+  [0, opened({ terms: { feedback: 'blind' } })],
+  optionFacts.open(1000, 1, 'A'),
+  ...([['e1', 0.7, 0.111_11], ['e2', null, 0.222_22], ['e3', 0.6, 0.333_33]] as const).flatMap(([id, reported, score]): At[] => [
+    [9000, { type: 'experiment.submitted', data: { id, option: 1, agent: 'A', attempt: 1, note: null, reported, captured: { snapshot: 's', contentHash: `hash-${id}`, files: 1, bytes: 10 } } }],
+    [10_000, { type: 'experiment.accepted', data: { id, option: 1, score, verdictAt: 10_000, flags: [] } }],
+  ]),
+];
+
+test('blind tasks: reported and labelled so, ordered by it, those without last; scores stay back until grades are revealed', () => {
+  const blind = stateOf(history(...blindFacts));
+  expect(seen(blind, marked(), { ...latest, order: 'score' })).toEqual([
+    '[arrow-circle-up] e3 | reported 0.6 · record, standing · ada, option 1',
+    '[circle-outline] e1 | reported 0.7 · ada, option 1',
+    '[circle-outline] e2 | nothing reported · ada, option 1',
+  ]);
+  const tip = (state: RunState): string => state.archive.map((one) => candidateTooltip(state, one, [])).join('\n');
+  expect(tip(blind)).not.toMatch(/0\\?\.(11111|22222|33333)/);
+  const revealed = stateOf(history(...blindFacts, [20_000, { type: 'grades.revealed', data: { who: 'kim' } }]));
+  expect(tip(revealed)).toMatch(/\*\*Score\*\* 0\\\.33333/);
+});
+
+test('a hidden grade is told only after it was revealed', () => {
+  const graded = over.archive.find(({ id }) => id === 'e5');
+  if (!graded) throw new Error('the history has no e5');
+  expect(candidateTooltip(over, graded, [])).not.toContain('Grade');
+  const revealed = stateOf(history(...wholeRun(), [70_000, { type: 'grades.revealed', data: { who: 'kim' } }]));
+  expect(candidateTooltip(revealed, graded, [])).toContain(String.raw`**Grade** 0\.33`);
+});
+
+test('5,000 candidates: a page of them, made in time; a star redraws one row', () => {
+  const facts = Array.from({ length: 5000 }, (_, index) => accepted(10_000 + index, { id: `e${index + 1}`, option: 1, agent: 'A', score: 1 / (index + 1) })).flat();
+  const many = stateOf(history([0, opened()], optionFacts.open(1000, 1, 'A'), ...facts));
+  const found = candidateRows(many, marked(), { ...latest, order: 'score' });
+  expect({ rows: found.rows.length, passing: found.passing, last: found.rows.at(-1)?.description }).toEqual({ rows: 201, passing: 5000, last: '4800 candidates not shown yet' });
+  const starred = candidateRows(many, marked(['e4990']), { ...latest, order: 'score' });
+  expect(redrawOf(found.rows, starred.rows)).toEqual(new Set([`${run}/e4990`]));
+  const started = performance.now();
+  for (let time = 0; time < 10; time++) candidateRows(many, marked(), { ...latest, order: 'score' });
+  expect((performance.now() - started) / 10).toBeLessThan(100);
+});
