@@ -1,5 +1,6 @@
 import { sayBytes } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
+import { count } from '../base/words.ts';
 import type { Gpu } from '../machines/gpus.ts';
 import type { Tier } from '../machines/port.ts';
 import { nextAgent } from '../options/decide.ts';
@@ -88,7 +89,7 @@ function isolationRow({ state, cannot }: WorkspaceFacts, contract: ShownContract
   const words = { bubblewrap: 'bubblewrap', uid: 'separate uid', none: 'none: nothing is hidden from agents', auto: 'decided at the start' }[tier];
   const children = cannot.map((text, index) => row({ id: `workspace/cannot-${index}`, label: oneLine(text, 300), icon: { id: 'circle-slash' }, context: 'cannot' }));
   const icon: RowIcon = weak ? { id: 'warning', color: 'list.warningForeground' } : { id: 'shield' };
-  return fact('isolation', 'Isolation', { description: joined(words, cannot.length > 0 && `${cannot.length} limits`), icon, children });
+  return fact('isolation', 'Isolation', { description: joined(words, cannot.length > 0 && count(cannot.length, 'limit')), icon, children });
 }
 
 function ownerRow({ owner, state, live }: WorkspaceFacts): TreeRow {
