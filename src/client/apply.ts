@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, createReadStream, existsSync, lstatSync, mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 
 import { standing } from '../archive/order.ts';
 import type { Candidate } from '../archive/model.ts';
@@ -13,6 +11,7 @@ import type { RunState } from '../run/model.ts';
 import type { SnapshotEntry, SnapshotsReader } from '../snapshots/port.ts';
 import { openSnapshotsReadOnly } from '../snapshots/store.ts';
 import { branchFrom, committedContent } from './applyGit.ts';
+import { lookAtFile } from './applyLook.ts';
 import { failure, type Failure } from './failure.ts';
 import type { RunView } from './readRun.ts';
 
@@ -245,16 +244,6 @@ function inTheWay(workspace: string, path: string): Failure | undefined {
     return failure('refused', 'in_the_way', { what: `${here} in the workspace is ${what}, where the candidate has ${last ? 'a file' : 'a folder'}`, fix: 'Move it away, or apply to a new folder or a branch.' });
   }
   return undefined;
-}
-
-/** A file's kind and the SHA-256 of its content (of the target's text for a link); undefined where nothing is. */
-export async function lookAtFile(path: string): Promise<Pick<SnapshotEntry, 'kind' | 'sha256'> | undefined> {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return undefined;
-  const hash = createHash('sha256');
-  if (stats.isSymbolicLink()) return { kind: 'link', sha256: hash.update(readlinkSync(path, { encoding: 'buffer' })).digest('hex') };
-  await pipeline(createReadStream(path), hash);
-  return { kind: (stats.mode & 0o100) === 0 ? 'file' : 'executable', sha256: hash.digest('hex') };
 }
 
 /** How many of the latest candidates are asked whether they have a content. */

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
 
 import type { Preflight, PreflightItem } from '../client/preflight.ts';
+import { failureOf, jsonOf } from './commandReply.ts';
 import { hma } from './hmaCommand.ts';
 import type { WindowRoom } from './room.ts';
-import { failureOf, jsonOf, openContract } from './startRun.ts';
+import { openContract } from './contractPlace.ts';
 
 /** Looks at all that a run needs, through `hma check`; undefined where that failed (the person was told). */
 export async function lookBeforeStart({ folder, log }: Pick<WindowRoom, 'folder' | 'log'>): Promise<Preflight | undefined> {

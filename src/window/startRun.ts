@@ -3,30 +3,11 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 
 import type { Preflight } from '../client/preflight.ts';
+import { failureOf } from './commandReply.ts';
+import { openContract } from './contractPlace.ts';
 import { hma, type CommandEnd } from './hmaCommand.ts';
 import { lookBeforeStart } from './preflight.ts';
 import type { WindowRoom } from './room.ts';
-
-/** What `--json` prints when a command fails. */
-interface CommandFailure {
-  readonly error: { readonly code: string; readonly what: string; readonly fix: string };
-}
-
-/** Reads a command's JSON; undefined where it printed none. */
-export function jsonOf<Shape>(end: CommandEnd): Shape | undefined {
-  try {
-    return JSON.parse(end.stdout) as Shape;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A failed command in words: what, and what to do. */
-export function failureOf(end: CommandEnd): { readonly code: string; readonly text: string } {
-  const said = jsonOf<CommandFailure>(end)?.error;
-  if (said) return { code: said.code, text: `${said.what}. ${said.fix}` };
-  return { code: 'failed', text: end.stderr.trim() || `hma ended with ${end.code} and without a word; see the log` };
-}
 
 /** `hma.start`: checks the task, asks once what must be known, and starts the run; it lives on without the window. */
 export function registerStart(room: WindowRoom): vscode.Disposable {
@@ -88,16 +69,6 @@ async function fitToStart(room: WindowRoom, { items }: Preflight): Promise<boole
   if (answer === open) await openContract(room.folder);
   if (answer === all) await vscode.commands.executeCommand('hma.check');
   return false;
-}
-
-/** Opens hma.yaml at its first problem. */
-export async function openContract(folder: string): Promise<void> {
-  const uri = vscode.Uri.file(join(folder, 'hma.yaml'));
-  const editor = await vscode.window.showTextDocument(uri);
-  const first = vscode.languages.getDiagnostics(uri)[0];
-  if (!first) return;
-  editor.selection = new vscode.Selection(first.range.start, first.range.end);
-  editor.revealRange(first.range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 /** Before the first start in a folder, and again when the isolation is weaker than it was: what agents may do here. */

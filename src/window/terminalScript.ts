@@ -1,0 +1,78 @@
+import type { Attempt, SessionName } from '../options/model.ts';
+import type { RunState } from '../run/model.ts';
+
+/** A session as its terminal shows it. */
+export interface SessionView {
+  readonly name: SessionName;
+  /** The terminal's name: `HMA 3 · B demo-builder`, `HMA review · A claude`. */
+  readonly title: string;
+  readonly slot: 'A' | 'B';
+  readonly attempts: readonly Attempt[];
+  /** How it ended, in words; null while it lasts. */
+  readonly ended: string | null;
+}
+
+/** One name for a session, for maps. */
+export const sessionKey = (session: SessionName): string => (session.kind === 'review' ? 'review' : String(session.number));
+
+/** All sessions of a run in order, the final review last. */
+export function sessionsOf(state: RunState): SessionView[] {
+  const named = (slot: 'A' | 'B'): string => `${slot} ${state.terms.agents[slot].name}`;
+  const options = state.options.map((option): SessionView => ({
+    name: { kind: 'option', number: option.number },
+    title: `HMA ${option.number} · ${named(option.agent)}`,
+    slot: option.agent,
+    attempts: option.attempts,
+    ended: option.state === 'closed' ? (option.closure ?? 'natural') : null,
+  }));
+  const { review } = state;
+  if (!review) return options;
+  const last: SessionView = {
+    name: { kind: 'review' },
+    title: `HMA review · ${named(review.reviewer)}`,
+    slot: review.reviewer,
+    attempts: review.attempts,
+    ended: review.state === 'closed' ? (review.outcome ?? 'natural') : null,
+  };
+  return [...options, last];
+}
+
+/** Sessions that have a process to show, the latest first. */
+export const shownSessions = (state: RunState): SessionView[] => sessionsOf(state).filter(({ attempts }) => attempts.length > 0).toReversed();
+
+const escape = '\u001b[';
+/** Ends what the session's output may have left on: colours, a hidden cursor, another screen, mouse reports. */
+const plainAgain = `${escape}0m${escape}?25h${escape}?1049l${escape}?1000l${escape}?1006l${escape}?2004l`;
+const dim = (text: string): string => `${escape}2m${text}${escape}22m`;
+
+/** The first line of an attempt: that nothing of an earlier context is in it. */
+export function openingLine({ title, name }: SessionView, attempt: number): string {
+  const what = attempt > 1 ? `attempt ${attempt}, again with an empty context` : name.kind === 'review' ? 'the final review, by an agent with an empty context' : 'a new session with an empty context';
+  return `${plainAgain}${dim(`── ${title.replace(/^HMA /, name.kind === 'review' ? '' : 'option ')}: ${what} ──`)}\r\n`;
+}
+
+/** The last line of an ended session. */
+export const closingLine = (ended: string): string => `${plainAgain}\r\n${dim(`── session ended: ${ended} ──`)}\r\n`;
+
+/** In the place of the beginning of a very long output. */
+export const earlierLine = (bytes: number): string => `${dim(`── ${bytes} bytes before this are in: hma log --session ──`)}\r\n`;
+
+/** In the place of output that was not kept. */
+export const gapLine = (bytes: number): string => `${plainAgain}\r\n${dim(`── ${bytes} bytes of output are not kept ──`)}\r\n`;
+
+/**
+ * Turns recorded output into what a terminal shows: UTF-8 across pieces, and a line feed alone becomes carriage return and line feed, as a
+ * terminal's driver would have made it. Everything else is kept.
+ */
+export class OutputText {
+  #decoder = new TextDecoder();
+  #endedWithReturn = false;
+
+  take(bytes: Uint8Array): string {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    if (text === '') return '';
+    const whole = text.replace(/\r?\n/g, (end, at: number) => (end === '\r\n' || (at === 0 && this.#endedWithReturn) ? end : '\r\n'));
+    this.#endedWithReturn = text.endsWith('\r');
+    return whole;
+  }
+}

@@ -1,0 +1,171 @@
+import * as vscode from 'vscode';
+
+import type { RunState } from '../run/model.ts';
+import type { WindowRoom } from './room.ts';
+import { settings } from './settings.ts';
+import { sessionKey, sessionsOf, shownSessions, type SessionView } from './terminalScript.ts';
+import { SessionTail } from './terminalTail.ts';
+
+/** Ended sessions whose terminals, opened by us, are left; the oldest goes when there are more. */
+const mostEnded = 8;
+
+/** A session's output as a terminal. It only shows: typing and closing change nothing of the session. */
+class SessionScreen implements vscode.Pseudoterminal {
+  readonly #write = new vscode.EventEmitter<string>();
+  readonly onDidWrite = this.#write.event;
+  readonly #runFolder: string;
+  #session: SessionView;
+  #tail: SessionTail | undefined;
+  #toldReadOnly = false;
+  /** All of it was shown. */
+  over = false;
+
+  constructor(runFolder: string, session: SessionView) {
+    this.#runFolder = runFolder;
+    this.#session = session;
+  }
+
+  get session(): SessionView {
+    return this.#session;
+  }
+
+  open(): void {
+    this.#tail = new SessionTail({ runFolder: this.#runFolder, session: this.#session, write: (text) => this.#write.fire(text), onEnd: () => (this.over = true) });
+  }
+
+  update(session: SessionView): void {
+    this.#session = session;
+    this.#tail?.update(session);
+  }
+
+  handleInput(): void {
+    if (this.#toldReadOnly) return;
+    this.#toldReadOnly = true;
+    vscode.window.setStatusBarMessage('$(info) HMA: this terminal shows a recorded session; what is typed does not reach the agent.', 5000);
+  }
+
+  close(): void {
+    this.#tail?.dispose();
+    this.#tail = undefined;
+  }
+
+  dispose(): void {
+    this.close();
+    this.#write.dispose();
+  }
+}
+
+interface Shown {
+  readonly terminal: vscode.Terminal;
+  readonly screen: SessionScreen;
+  readonly byItself: boolean;
+}
+
+/**
+ * The sessions' terminals, by run and session. The one that is going on is opened by itself (a setting), once: a person who closes it has
+ * closed it. Ended ones are left as they are, so that each handoff can be seen: a fresh terminal for a fresh context.
+ */
+class SessionTerminals implements vscode.Disposable {
+  readonly #room: WindowRoom;
+  readonly #shown = new Map<string, Shown>();
+  readonly #openedOnce = new Set<string>();
+  readonly #parts: vscode.Disposable;
+
+  constructor(room: WindowRoom) {
+    this.#room = room;
+    this.#parts = vscode.Disposable.from(
+      room.model.onDidChange(() => this.#follow()),
+      vscode.window.onDidCloseTerminal((terminal) => this.#forget(terminal)),
+      vscode.commands.registerCommand('hma.showTerminal', (given: unknown) => this.#showChosen(given)),
+    );
+    this.#follow();
+  }
+
+  #keyOf = (state: RunState, session: SessionView): string => `${state.run}/${sessionKey(session.name)}`;
+
+  #follow(): void {
+    const { state, presence } = this.#room.model;
+    if (!state) return;
+    for (const session of sessionsOf(state)) this.#shown.get(this.#keyOf(state, session))?.screen.update(session);
+    const now = shownSessions(state)[0];
+    if (presence !== 'live' || !now || now.ended !== null || !settings().openTerminals) return;
+    const key = this.#keyOf(state, now);
+    if (this.#openedOnce.has(key) || this.#shown.has(key)) return;
+    this.#openedOnce.add(key);
+    this.#tidy();
+    this.#open(key, now, { byItself: true });
+  }
+
+  #open(key: string, session: SessionView, how: { readonly byItself: boolean }): void {
+    const runFolder = this.#room.model.place?.folder;
+    if (runFolder === undefined) return;
+    // asked before: a new terminal may become the active one
+    const mayCome = this.#mayComeForward();
+    const screen = new SessionScreen(runFolder, session);
+    const terminal = vscode.window.createTerminal({
+      name: session.title,
+      pty: screen,
+      isTransient: true,
+      iconPath: new vscode.ThemeIcon(session.name.kind === 'review' ? 'law' : 'hubot'),
+      color: new vscode.ThemeColor(session.slot === 'A' ? 'terminal.ansiCyan' : 'terminal.ansiMagenta'),
+    });
+    this.#shown.set(key, { terminal, screen, byItself: how.byItself });
+    if (!how.byItself) terminal.show();
+    else if (mayCome) terminal.show(true);
+  }
+
+  /** A terminal that opens by itself never takes the place of one that a person works in. */
+  #mayComeForward(): boolean {
+    const active = vscode.window.activeTerminal;
+    return active === undefined || [...this.#shown.values()].some(({ terminal }) => terminal === active);
+  }
+
+  #tidy(): void {
+    const ended = [...this.#shown].filter(([, { byItself, screen, terminal }]) => byItself && screen.session.ended !== null && terminal !== vscode.window.activeTerminal);
+    for (const [, { terminal }] of ended.slice(0, Math.max(0, ended.length - mostEnded + 1))) terminal.dispose();
+  }
+
+  #forget(terminal: vscode.Terminal): void {
+    for (const [key, shown] of this.#shown) {
+      if (shown.terminal !== terminal) continue;
+      shown.screen.dispose();
+      this.#shown.delete(key);
+    }
+  }
+
+  /** A row's session, or one that the person chooses; several only where there are several. */
+  async #showChosen(given: unknown): Promise<void> {
+    const { state } = this.#room.model;
+    if (!state) return;
+    const sessions = shownSessions(state);
+    const named = given as { readonly session?: SessionView['name'] | null } | undefined;
+    const wanted = named?.session ?? null;
+    const session = wanted === null ? await choose(sessions) : sessions.find(({ name }) => sessionKey(name) === sessionKey(wanted));
+    if (!session) {
+      if (wanted !== null || sessions.length === 0) void vscode.window.showInformationMessage('HMA: no program of this session was started yet, so there is nothing to show.');
+      return;
+    }
+    const key = this.#keyOf(state, session);
+    const shown = this.#shown.get(key);
+    if (shown) shown.terminal.show();
+    else this.#open(key, session, { byItself: false });
+  }
+
+  dispose(): void {
+    this.#parts.dispose();
+    for (const { terminal, screen } of this.#shown.values()) {
+      terminal.dispose();
+      screen.dispose();
+    }
+  }
+}
+
+async function choose(sessions: readonly SessionView[]): Promise<SessionView | undefined> {
+  const [only, another] = sessions;
+  if (!another) return only;
+  const rows = sessions.map((session) => ({ label: `${session.ended === null ? '$(sync~spin)' : '$(terminal)'} ${session.title}`, description: session.ended === null ? 'going on' : `ended: ${session.ended}`, session }));
+  return (await vscode.window.showQuickPick(rows, { title: 'HMA: Which Session?' }))?.session;
+}
+
+/** Shows sessions as terminals. */
+export const registerTerminals = (room: WindowRoom): vscode.Disposable => new SessionTerminals(room);
