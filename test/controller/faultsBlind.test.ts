@@ -28,7 +28,10 @@ describe('a blind task', () => {
     for (const path of [outside.root, hidden]) chmodSync(path, 0o755);
     await using run = await startFaultRun(
       {
-        A: { '1.1': 'submit 331 "--note first --score 0.5"; hold', review: `${snoop} hma nominate e1 --reason "by the files"; exit 0` },
+        A: {
+          '1.1': 'submit 331 "--note first --score 0.5"; hold',
+          review: `${snoop} hma nominate e1 --reason "by the files"; exit 0`,
+        },
         B: { '2.1': `${snoop} submit crash; submit 331; submit 332; exec sleep 1000` },
         contract: {
           feedback: 'blind',
@@ -40,17 +43,33 @@ describe('a blind task', () => {
           isolation: tiersHere[0],
         },
       },
-      { before: ({ root, workspace }) => (writeFileSync(join(workspace, 'blind.sh'), evaluator), chmodSync(root, 0o755)) },
+      {
+        before: ({ root, workspace }) => (
+          writeFileSync(join(workspace, 'blind.sh'), evaluator),
+          chmodSync(root, 0o755)
+        ),
+      },
     );
     const state = await run.finished();
-    expect(state.archive.map(({ id, score, grade }) => ({ id, score, grade: grade?.kind === 'graded' ? grade.grade : grade }))).toEqual([
+    expect(
+      state.archive.map(({ id, score, grade }) => ({
+        id,
+        score,
+        grade: grade?.kind === 'graded' ? grade.grade : grade,
+      })),
+    ).toEqual([
       { id: 'e1', score: 7331.5, grade: 6553.25 },
       { id: 'e4', score: 7332.5, grade: 6553.25 },
     ]);
     expect(state.review).toMatchObject({ outcome: 'chosen' });
     const seen = ['option-1', 'option-2', 'review'].map((session) => outputOf(run.runFolder, session));
-    const prompts = ['option-1', 'option-2', 'review'].map((session) => readFileSync(join(runFiles(run.runFolder).sessions, session, 'shown', 'prompt.md'), 'utf8'));
-    for (const text of [...seen, ...prompts]) expect(text.match(/.*(?:733[12]\.5|9182|6553|FOUND|something secret|gold|"cap"|inSession|improved).*/g)).toBeNull();
+    const prompts = ['option-1', 'option-2', 'review'].map((session) =>
+      readFileSync(join(runFiles(run.runFolder).sessions, session, 'shown', 'prompt.md'), 'utf8'),
+    );
+    for (const text of [...seen, ...prompts])
+      expect(
+        text.match(/.*(?:733[12]\.5|9182|6553|FOUND|something secret|gold|"cap"|inSession|improved).*/g),
+      ).toBeNull();
     const [first = '', second = ''] = seen;
     expect(first).toMatch(/\{"id":"e1","outcome":"accepted","remaining":/);
     expect(second).toContain(`"code":"invalid","reason":"${blindReceiptText('invalid')}"`);

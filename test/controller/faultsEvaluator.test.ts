@@ -9,29 +9,48 @@ import { holding, programsOf, startFaultRun, type FaultRun } from '../rig/faultR
 /** The recorded outputs of a run's evaluations, bytes. */
 const outputSizes = (run: FaultRun): number[] => {
   const folder = runFiles(run.runFolder).evaluations;
-  return readdirSync(folder).map((name) => statSync(join(folder, name, 'runner', 'output.log'), { throwIfNoEntry: false })?.size ?? 0);
+  return readdirSync(folder).map(
+    (name) => statSync(join(folder, name, 'runner', 'output.log'), { throwIfNoEntry: false })?.size ?? 0,
+  );
 };
 
 describe('an evaluator that misbehaves', () => {
   it('never counts, is told apart from a wrong candidate, and leaves nothing running', async () => {
-    await using run = await startFaultRun({
-      ...holding,
-      contract: {
-        policy: { cap: 'none' },
-        evaluate: { command: [process.execPath, 'evaluate.mjs'], timeout: '6s' },
-        limits: { diskFloor: '1MB', output: '1MiB' },
-        metric: { name: 'number', direction: 'maximize', range: [0, 100] },
+    await using run = await startFaultRun(
+      {
+        ...holding,
+        contract: {
+          policy: { cap: 'none' },
+          evaluate: { command: [process.execPath, 'evaluate.mjs'], timeout: '6s' },
+          limits: { diskFloor: '1MB', output: '1MiB' },
+          metric: { name: 'number', direction: 'maximize', range: [0, 100] },
+        },
+        // nothing at the start works, so that the first crash is the evaluator's own
       },
-      // nothing at the start works, so that the first crash is the evaluator's own
-    }, { prepare: ({ workspace }) => writeFileSync(join(workspace, 'candidate.txt'), 'nothing\n') });
+      { prepare: ({ workspace }) => writeFileSync(join(workspace, 'candidate.txt'), 'nothing\n') },
+    );
     await run.open(1);
     const submit = (text: string) => run.submit(1, text);
-    expect(await submit('crash')).toMatchObject({ id: 'e1', outcome: 'rejected', code: 'evaluator_error', reason: expect.stringMatching(/exited with code 3.*nor on earlier files/) });
+    expect(await submit('crash')).toMatchObject({
+      id: 'e1',
+      outcome: 'rejected',
+      code: 'evaluator_error',
+      reason: expect.stringMatching(/exited with code 3.*nor on earlier files/),
+    });
     expect(await submit('1')).toMatchObject({ id: 'e2', outcome: 'accepted', score: 1 });
-    expect(await submit('nothing')).toMatchObject({ outcome: 'rejected', code: 'invalid', reason: expect.stringMatching(/no result on these files \(no result in \$HMA_RESULT: it was not written\), but did on earlier ones/) });
+    expect(await submit('nothing')).toMatchObject({
+      outcome: 'rejected',
+      code: 'invalid',
+      reason: expect.stringMatching(
+        /no result on these files \(no result in \$HMA_RESULT: it was not written\), but did on earlier ones/,
+      ),
+    });
     expect(await submit('nan')).toMatchObject({ code: 'non_finite', reason: 'the score was NaN' });
     expect(await submit('infinity')).toMatchObject({ code: 'non_finite', reason: 'the score was Infinity' });
-    expect(await submit('two')).toMatchObject({ code: 'invalid', reason: expect.stringContaining('more than one JSON document; write exactly one') });
+    expect(await submit('two')).toMatchObject({
+      code: 'invalid',
+      reason: expect.stringContaining('more than one JSON document; write exactly one'),
+    });
     expect(await submit('incorrect')).toMatchObject({ code: 'incorrect' });
     expect(await submit('invalid:wrong shape')).toMatchObject({ code: 'invalid', reason: 'wrong shape' });
     expect(await submit('101')).toMatchObject({ outcome: 'accepted', score: 101 });
@@ -66,12 +85,23 @@ describe('an evaluator that misbehaves', () => {
       {
         A: { '1.1': 'submit 1; hold' },
         B: {},
-        contract: { policy: { cap: 'none' }, evaluate: { command: [process.execPath, 'exclusive.mjs'], timeout: '30s', exclusive: true, repeats: 3 } },
+        contract: {
+          policy: { cap: 'none' },
+          evaluate: { command: [process.execPath, 'exclusive.mjs'], timeout: '30s', exclusive: true, repeats: 3 },
+        },
       },
-      { before: ({ workspace, root }) => (writeFileSync(join(workspace, 'exclusive.mjs'), program), writeFileSync(join(root, 'runs'), '')) },
+      {
+        before: ({ workspace, root }) => (
+          writeFileSync(join(workspace, 'exclusive.mjs'), program),
+          writeFileSync(join(root, 'runs'), '')
+        ),
+      },
     );
     await run.open(1);
-    const state = await run.client.until('the verdict', ({ experiments }) => experiments[0]?.state === 'accepted' || experiments[0]?.state === 'rejected');
+    const state = await run.client.until(
+      'the verdict',
+      ({ experiments }) => experiments[0]?.state === 'accepted' || experiments[0]?.state === 'rejected',
+    );
     expect(state.experiments[0]).toMatchObject({ state: 'accepted', score: 30, evaluations: [{}, {}, {}] });
     expect(await run.hma(1, 'status', '--json')).toMatchObject({ exit: 0 });
   });

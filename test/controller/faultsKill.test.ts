@@ -12,7 +12,10 @@ const attempts = { A: { '1.1': 'hold', '1.2': 'hold', '1.3': 'hold' }, B: { '2.1
 
 /** The process id of the runner of an experiment's latest evaluation, and of its program. */
 async function evaluatorOf(run: FaultRun, id: string): Promise<{ runner: number; program: number }> {
-  const state = await run.client.until('the evaluation to run', ({ experiments }) => experiments.find((e) => e.id === id)?.state === 'evaluating');
+  const state = await run.client.until(
+    'the evaluation to run',
+    ({ experiments }) => experiments.find((e) => e.id === id)?.state === 'evaluating',
+  );
   const nonce = state.experiments.find((e) => e.id === id)?.evaluations.at(-1)?.nonce ?? '';
   const file = join(runFiles(run.runFolder).evaluations, `${id}-${nonce}`, 'runner', 'program.json');
   return await eventually('the evaluator to run', () => {
@@ -47,13 +50,21 @@ describe('kill -9', () => {
     const evaluator = await evaluatorOf(run, 'e2');
     process.kill(evaluator.runner, 'SIGKILL');
     expect(await pending).toMatchObject({ id: 'e2', outcome: 'accepted', score: 7 });
-    expect(run.client.state?.experiments[1]?.evaluations.map(({ verdict }) => verdict?.kind)).toEqual(['lost', 'scored']);
+    expect(run.client.state?.experiments[1]?.evaluations.map(({ verdict }) => verdict?.kind)).toEqual([
+      'lost',
+      'scored',
+    ]);
     expect(processesOf(run.folders.root).filter(({ pid }) => pid === evaluator.program)).toEqual([]);
 
     // the evaluator itself, without its runner: no result, while earlier files give one
     const killed = run.submit(1, 'slow4');
     process.kill((await evaluatorOf(run, 'e3')).program, 'SIGKILL');
-    expect(await killed).toMatchObject({ id: 'e3', outcome: 'rejected', code: 'invalid', reason: expect.stringContaining('killed by SIGKILL') });
+    expect(await killed).toMatchObject({
+      id: 'e3',
+      outcome: 'rejected',
+      code: 'invalid',
+      reason: expect.stringContaining('killed by SIGKILL'),
+    });
 
     // the keeper is back before its controller dies: the one adopted, the other started again
     const second = await eventually('another keeper', () => run.pids().keeper !== first.keeper && run.pids());
@@ -65,10 +76,18 @@ describe('kill -9', () => {
     expect(runnerOf(run)).toBe(session);
 
     // the session's runner: its program is ended, and the option gets another attempt
-    const programs = processesOf(run.folders.root).filter(({ command }) => command.includes('sleep 10000') || command.includes('alpha.sh'));
+    const programs = processesOf(run.folders.root).filter(
+      ({ command }) => command.includes('sleep 10000') || command.includes('alpha.sh'),
+    );
     process.kill(session, 'SIGKILL');
-    const state = await run.client.until('another attempt', ({ options }) => options[0]?.attempts[1]?.state === 'running');
-    expect(state.options[0]?.attempts[0]).toMatchObject({ state: 'ended', failure: { reason: 'runner_lost', detail: 'its runner vanished (killed, or the machine restarted)' } });
+    const state = await run.client.until(
+      'another attempt',
+      ({ options }) => options[0]?.attempts[1]?.state === 'running',
+    );
+    expect(state.options[0]?.attempts[0]).toMatchObject({
+      state: 'ended',
+      failure: { reason: 'runner_lost', detail: 'its runner vanished (killed, or the machine restarted)' },
+    });
     expect(processesOf(run.folders.root).filter(({ pid }) => programs.some((one) => one.pid === pid))).toEqual([]);
     expect(await run.submit(1, '3')).toMatchObject({ id: 'e5', outcome: 'accepted' });
     expect(run.client.state?.archive.map(({ id, author }) => id + author)).toEqual(['e1A', 'e2A', 'e4A', 'e5A']);
@@ -80,7 +99,10 @@ describe('a reboot', () => {
   it('everything is gone and the boot is another: the run goes on, the gap is no active time, the evaluation is done once more', async () => {
     const clock = testClock(`/tmp/hma-clock-${process.pid}`);
     try {
-      await using run = await startFaultRun({ ...attempts, contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '5m' } } }, { env: clock.env });
+      await using run = await startFaultRun(
+        { ...attempts, contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '5m' } } },
+        { env: clock.env },
+      );
       await run.open(1);
       expect(await run.submit(1, '1')).toMatchObject({ outcome: 'accepted' });
       writeFileSync(join(run.folders.workspace, 'candidate.txt'), 'slow2\n');
@@ -91,7 +113,10 @@ describe('a reboot', () => {
       // the new boot's monotonic clock begins far below the old one's, and an hour of wall time has passed
       clock.shift({ boot: 'the second boot', mono: -3_000_000, wall: 3_600_000 });
       expect(await revive(run, { env: clock.env })).toBe('taken up');
-      const state = await run.client.until('the experiment of before', ({ experiments }) => experiments[1]?.state === 'accepted');
+      const state = await run.client.until(
+        'the experiment of before',
+        ({ experiments }) => experiments[1]?.state === 'accepted',
+      );
       expect(state.experiments[1]?.evaluations.map(({ verdict }) => verdict?.kind)).toEqual(['lost', 'scored']);
       await run.client.until('another attempt', ({ options }) => options[0]?.attempts[1]?.state === 'running');
       expect(await run.submit(1, '3')).toMatchObject({ id: 'e3', outcome: 'accepted' });

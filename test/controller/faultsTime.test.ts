@@ -21,7 +21,10 @@ describe('the wall clock', () => {
   it('stepped by a day, or a suspend: budgets stay, also in the review; with `until` it is the wall that counts', async () => {
     const clock = testClock(`/tmp/hma-clock-time-${process.pid}`);
     try {
-      await using run = await startFaultRun({ ...holding, contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '20m' } } }, { env: clock.env });
+      await using run = await startFaultRun(
+        { ...holding, contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '20m' } } },
+        { env: clock.env },
+      );
       await run.open(1);
       expect(await run.submit(1, '1')).toMatchObject({ outcome: 'accepted' });
       const before = activeNow(run);
@@ -41,7 +44,9 @@ describe('the wall clock', () => {
       expect(run.client.state?.review).toMatchObject({ state: 'open', nomination: { candidate: 'e1' } });
       // a rental that ends: the wall clock ends the review, inside its window, and the nomination counts
       const wall = Date.now() + 2 * day;
-      expect(await run.client.intend({ kind: 'budget', until: wall + 3_600_000, by: 'test' })).toMatchObject({ done: true });
+      expect(await run.client.intend({ kind: 'budget', until: wall + 3_600_000, by: 'test' })).toMatchObject({
+        done: true,
+      });
       clock.shift({ wall: 2 * day + 3_600_000 + 1000 });
       await run.person('select', 'e2', '--reason', 'while the clock jumps');
       const state = await run.finished();
@@ -56,7 +61,13 @@ describe('the wall clock', () => {
     const clock = testClock(`/tmp/hma-clock-until-${process.pid}`);
     try {
       await using run = await startFaultRun(
-        { ...holding, contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '5m', until: new Date(Date.now() + 3_600_000).toISOString() } } },
+        {
+          ...holding,
+          contract: {
+            policy: { cap: 'none' },
+            budgets: { total: '60m', review: '5m', until: new Date(Date.now() + 3_600_000).toISOString() },
+          },
+        },
         { env: clock.env },
       );
       await run.open(1);
@@ -73,40 +84,63 @@ describe('the wall clock', () => {
   });
 
   const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
-  it.runIf(existsSync(faketime))('stepped for real, by libfaketime: the ledger shows the other day, active time goes on as it was', async () => {
-    await using run = await startFaultRun({ ...holding, contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '5m' } } });
-    await run.open(1);
-    expect(await run.submit(1, '1')).toMatchObject({ outcome: 'accepted' });
-    const { keeper, controller } = run.pids();
-    const before = eventsOf(run.runFolder).at(-1);
-    const two = [keeper, controller].map((pid) => identify(pid));
-    for (const pid of [keeper, controller]) process.kill(pid, 'SIGKILL');
-    await eventually('both to be gone', () => two.every((one) => one === undefined || !isAlive(one)));
-    expect(await revive(run, { env: { LD_PRELOAD: faketime, FAKETIME: '+1d', DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_RESET: '1' } })).toBe('taken up');
-    expect(await run.submit(1, '2')).toMatchObject({ outcome: 'accepted', id: 'e2' });
-    const after = eventsOf(run.runFolder).at(-1);
-    expect((after?.wall ?? 0) - (before?.wall ?? 0)).toBeGreaterThan(day - 60_000);
-    expect((after?.active ?? Infinity) - (before?.active ?? 0)).toBeLessThan(60_000);
-    expect(run.client.state?.options[0]?.attempts).toHaveLength(1);
-  });
+  it.runIf(existsSync(faketime))(
+    'stepped for real, by libfaketime: the ledger shows the other day, active time goes on as it was',
+    async () => {
+      await using run = await startFaultRun({
+        ...holding,
+        contract: { policy: { cap: 'none' }, budgets: { total: '60m', review: '5m' } },
+      });
+      await run.open(1);
+      expect(await run.submit(1, '1')).toMatchObject({ outcome: 'accepted' });
+      const { keeper, controller } = run.pids();
+      const before = eventsOf(run.runFolder).at(-1);
+      const two = [keeper, controller].map((pid) => identify(pid));
+      for (const pid of [keeper, controller]) process.kill(pid, 'SIGKILL');
+      await eventually('both to be gone', () => two.every((one) => one === undefined || !isAlive(one)));
+      expect(
+        await revive(run, {
+          env: { LD_PRELOAD: faketime, FAKETIME: '+1d', DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_RESET: '1' },
+        }),
+      ).toBe('taken up');
+      expect(await run.submit(1, '2')).toMatchObject({ outcome: 'accepted', id: 'e2' });
+      const after = eventsOf(run.runFolder).at(-1);
+      expect((after?.wall ?? 0) - (before?.wall ?? 0)).toBeGreaterThan(day - 60_000);
+      expect((after?.active ?? Infinity) - (before?.active ?? 0)).toBeLessThan(60_000);
+      expect(run.client.state?.options[0]?.attempts).toHaveLength(1);
+    },
+  );
 });
 
 describe('a pause', () => {
   it('stops the clock, refuses submissions, freezes the session; a running evaluation commits at the pause; --after waits for the boundary', async () => {
-    await using run = await startFaultRun({ ...holding, contract: { policy: { cap: 2 } } });
+    await using run = await startFaultRun({
+      ...holding,
+      A: { ...holding.A, '1.2': 'hold' },
+      contract: { policy: { cap: 2 } },
+    });
     await run.open(1);
     const pending = run.submit(1, 'slow3');
     await run.client.until('the evaluation to run', ({ experiments }) => experiments[0]?.state === 'evaluating');
     expect(await run.person('pause')).toMatchObject({ exit: 0 });
     expect(run.client.state?.pause).toMatchObject({ reason: 'requested' });
     await eventually('the session to be frozen', () => sessionStates(run).every((letter) => letter === 'T'));
-    expect(await run.submit(1, '5')).toEqual({ refused: { code: 'paused', reason: 'the run is paused; submit again when it goes on' } });
+    expect(await run.submit(1, '5')).toEqual({
+      refused: { code: 'paused', reason: 'the run is paused; submit again when it goes on' },
+    });
     const decided = await run.client.until('the verdict', ({ experiments }) => experiments[0]?.state === 'accepted');
     expect(await pending).toMatchObject({ outcome: 'accepted', score: 7 });
     expect(decided.experiments[0]).toMatchObject({ decidedAt: decided.pause?.since });
     expect(await run.person('resume')).toMatchObject({ exit: 0 });
     await eventually('the session to go on', () => sessionStates(run).every((letter) => letter !== 'T'));
     expect(run.client.state?.clock.active).toBe(decided.pause?.since);
+    // a session that dies soon after the thaw gets another attempt, which doesn't count as a failure
+    for (const { pid } of sessionProcesses(run)) process.kill(pid, 'SIGKILL');
+    const thawed = await run.client.until(
+      'another attempt',
+      ({ options }) => options[0]?.attempts[1]?.state === 'running',
+    );
+    expect(thawed.options[0]).toMatchObject({ failures: 0, attempts: [{ failure: { reason: 'after_thaw' } }, {}] });
     expect(await run.person('pause', '--after')).toMatchObject({ exit: 0 });
     expect(run.client.state).toMatchObject({ pause: null, pauseAfter: true });
     expect(await run.submit(1, '5')).toMatchObject({ outcome: 'accepted' });
@@ -118,12 +152,17 @@ describe('a pause', () => {
   });
 });
 
-
-/** States of the processes of the open session, as letters (T is stopped). */
-function sessionStates(run: FaultRun): string[] {
+/** The processes of the open session. */
+function sessionProcesses(run: FaultRun) {
   const attempt = run.client.state?.options.at(-1)?.attempts.at(-1);
-  const dir = new SessionFolder(runFiles(run.runFolder).sessions, { kind: 'option', number: run.client.state?.options.length ?? 0 }).attempt(attempt?.number ?? 0);
-  const states = membersOf(treeOfRunner({ dir, nonce: attempt?.nonce ?? '', tier: 'none' })).map(({ state }) => state);
-  if (states.length === 0) throw new Error('nothing of the session lives');
-  return states;
+  const dir = new SessionFolder(runFiles(run.runFolder).sessions, {
+    kind: 'option',
+    number: run.client.state?.options.length ?? 0,
+  }).attempt(attempt?.number ?? 0);
+  const members = membersOf(treeOfRunner({ dir, nonce: attempt?.nonce ?? '', tier: 'none' }));
+  if (members.length === 0) throw new Error('nothing of the session lives');
+  return members;
 }
+
+/** Their states, as letters (T is stopped). */
+const sessionStates = (run: FaultRun): string[] => sessionProcesses(run).map(({ state }) => state);

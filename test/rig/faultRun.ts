@@ -15,14 +15,14 @@ import { endAll, followRun, processesOf, type TestRun } from './run.ts';
 import { testFolders, type TestFolders } from './task.ts';
 
 /** How a command ended and what it printed. */
-export interface Said {
+interface Said {
   readonly exit: number | null;
   readonly out: string;
   readonly err: string;
 }
 
 /** A session as `hma` is called in it: an option's number, or the review. */
-export type SessionKey = number | 'review';
+type SessionKey = number | 'review';
 
 /** A run whose sessions the test acts for: the scripted agents may just hold, and the test calls the real `hma` with their tokens. */
 export interface FaultRun extends TestRun {
@@ -31,7 +31,11 @@ export interface FaultRun extends TestRun {
   /** One call of `hma` as the session would make it, in a process of its own. */
   hma(session: SessionKey, ...words: string[]): Promise<Said>;
   /** Writes candidate.txt and submits it; the receipt, or what refused it. */
-  submit(session: SessionKey, text: string, ...words: string[]): Promise<Receipt | { readonly refused: { readonly code: string; readonly reason: string } }>;
+  submit(
+    session: SessionKey,
+    text: string,
+    ...words: string[]
+  ): Promise<Receipt | { readonly refused: { readonly code: string; readonly reason: string } }>;
   /** The person's `hma`, in the workspace. */
   person(...words: string[]): Promise<Said>;
   /** Environment of a session's `hma`. */
@@ -41,7 +45,7 @@ export interface FaultRun extends TestRun {
 }
 
 /** What a fault needs beside the task. */
-export interface FaultWish {
+interface FaultWish {
   readonly env?: NodeJS.ProcessEnv;
   /** State folder; below the test's root by default. */
   readonly home?: string;
@@ -84,8 +88,15 @@ export async function startFaultRun(task: ScriptedTask, wish: FaultWish = {}): P
 export const wordsOf = (refusal: StartRefusal): string => `${refusal.reason}: ${refusal.text} ${refusal.fix}`;
 
 /** Takes a run up again, as `hma resume` does; the refusal's words when it is refused. */
-export async function revive(run: FaultRun, more: { takeOver?: boolean; env?: NodeJS.ProcessEnv } = {}): Promise<string> {
-  const revived = await reviveRun({ runFolder: run.runFolder, env: { ...process.env, ...more.env }, ...(more.takeOver ? { takeOver: true } : {}) });
+export async function revive(
+  run: FaultRun,
+  more: { takeOver?: boolean; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  const revived = await reviveRun({
+    runFolder: run.runFolder,
+    env: { ...process.env, ...more.env },
+    ...(more.takeOver ? { takeOver: true } : {}),
+  });
   return revived.ok ? 'taken up' : wordsOf(revived.refusal);
 }
 
@@ -94,10 +105,16 @@ function withSessions(run: TestRun, env: NodeJS.ProcessEnv): FaultRun {
   const sessionEnvironment = (session: SessionKey): Record<string, string> => {
     const name = session === 'review' ? ({ kind: 'review' } as const) : ({ kind: 'option', number: session } as const);
     const token = new SessionFolder(runFiles(runFolder).sessions, name).readToken();
-    return { PATH: process.env['PATH'] ?? '', HMA_TOKEN: token, HMA_SOCKET: readEndpoint(runFolder)?.agentSocket ?? '', HMA_TEST_ROOT: folders.root };
+    return {
+      PATH: process.env['PATH'] ?? '',
+      HMA_TOKEN: token,
+      HMA_SOCKET: readEndpoint(runFolder)?.agentSocket ?? '',
+      HMA_TEST_ROOT: folders.root,
+    };
   };
   const bundle = (name: string): string => join(bundleFolder(), name);
-  const hma = (session: SessionKey, ...words: string[]): Promise<Said> => say([bundle('session.js'), ...words], { cwd: folders.root, env: sessionEnvironment(session) });
+  const hma = (session: SessionKey, ...words: string[]): Promise<Said> =>
+    say([bundle('session.js'), ...words], { cwd: folders.root, env: sessionEnvironment(session) });
   return {
     ...run,
     sessionEnvironment,
@@ -110,7 +127,11 @@ function withSessions(run: TestRun, env: NodeJS.ProcessEnv): FaultRun {
       if (line === '') throw new Error(`hma submit said nothing on stdout: ${err}`);
       return JSON.parse(line) as Receipt;
     },
-    person: (...words) => say([bundle('cli.js'), ...words], { cwd: folders.workspace, env: { ...env, HMA_HOME: join(runFolder, '../../../..'), HMA_TOKEN: '', HMA_SOCKET: '' } }),
+    person: (...words) =>
+      say([bundle('cli.js'), ...words], {
+        cwd: folders.workspace,
+        env: { ...env, HMA_HOME: join(runFolder, '../../../..'), HMA_TOKEN: '', HMA_SOCKET: '' },
+      }),
     pids() {
       const keeper = JSON.parse(readFileSync(runFiles(runFolder).keeper, 'utf8')) as KeeperRecord;
       if (keeper.state !== 'keeping') throw new Error(`the keeper is ${keeper.state}`);
@@ -125,7 +146,10 @@ function sessionRuns(state: RunState, session: SessionKey): boolean {
 }
 
 /** Runs a program of Node's to its end. */
-export function say(argv: readonly string[], options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): Promise<Said> {
+function say(
+  argv: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<Said> {
   const child = spawn(process.execPath, argv, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, err] = ['', ''];
   child.stdout.on('data', (bytes: Buffer) => void (out += bytes.toString()));
@@ -137,7 +161,11 @@ export function say(argv: readonly string[], options: { readonly cwd: string; re
 }
 
 /** Waits for a condition on the world outside; says what it waited for when it doesn't come. */
-export async function eventually<Value>(what: string, look: () => Value | undefined | false, ms = 60_000): Promise<Value> {
+export async function eventually<Value>(
+  what: string,
+  look: () => Value | undefined | false,
+  ms = 60_000,
+): Promise<Value> {
   const limit = performance.now() + ms;
   for (;;) {
     const value = look();
@@ -159,7 +187,11 @@ export const programsOf = (root: string): string[] =>
     .filter((command) => command !== '' && !/(?:keeper|controller|runner)\.js/.test(command));
 
 /** A clock that a test moves: `env` for everything of the run, named in the contract so that runners have it too. */
-export function testClock(folder: string): { readonly env: NodeJS.ProcessEnv; shift(offsets: { wall?: number; mono?: number; boot?: string }): void; remove(): void } {
+export function testClock(folder: string): {
+  readonly env: NodeJS.ProcessEnv;
+  shift(offsets: { wall?: number; mono?: number; boot?: string }): void;
+  remove(): void;
+} {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'clock.json');
   let offsets = {};
