@@ -18,9 +18,16 @@ beforeAll(async () => {
 const of = (lineUp: string): Compared[] => all.filter((one) => one.lineUp === lineUp);
 
 test('alternation and each agent alone, three seeds: all end well with the same budget, used up unless one alone has no more ideas', () => {
-  expect(all.map(({ seed, lineUp }) => `${seed} ${lineUp}`)).toEqual(seeds.flatMap((seed) => lineUps.map((lineUp) => `${seed} ${lineUp}`)));
+  expect(all.map(({ seed, lineUp }) => `${seed} ${lineUp}`)).toEqual(
+    seeds.flatMap((seed) => lineUps.map((lineUp) => `${seed} ${lineUp}`)),
+  );
   for (const { state, exit, left, outOfIdeas, lineUp } of all) {
-    expect({ exit, phase: state.phase, budget: state.budgets.experiments, left }).toEqual({ exit: 0, phase: 'finished', budget: size.experiments, left: [] });
+    expect({ exit, phase: state.phase, budget: state.budgets.experiments, left }).toEqual({
+      exit: 0,
+      phase: 'finished',
+      budget: size.experiments,
+      left: [],
+    });
     expect(outOfIdeas).toBe(lineUp !== 'alternation' && state.archive.length < size.experiments);
     const { record, recordGrade, finalGrade } = outcomeOf(state);
     expect([record, recordGrade, finalGrade].every(Number.isFinite)).toBe(true);
@@ -36,14 +43,19 @@ test('alternation is strict, reviewed by the other agent, and both are authors; 
   }
   for (const alone of ['A', 'B'] as const) {
     for (const { state } of of(alone)) {
-      expect(new Set([...state.options.map(({ agent }) => agent), ...state.archive.map(({ author }) => author)])).toEqual(new Set([alone]));
+      expect(
+        new Set([...state.options.map(({ agent }) => agent), ...state.archive.map(({ author }) => author)]),
+      ).toEqual(new Set([alone]));
       expect(state.review?.outcome ?? 'skipped').toBe('skipped');
     }
   }
 });
 
 test('another seed gives other scores and other authors', () => {
-  const runs = of('alternation').map(({ state }) => ({ scores: state.archive.map(({ score }) => score), authors: state.archive.map(({ author }) => author).join('') }));
+  const runs = of('alternation').map(({ state }) => ({
+    scores: state.archive.map(({ score }) => score),
+    authors: state.archive.map(({ author }) => author).join(''),
+  }));
   expect(new Set(runs.flatMap(({ scores }) => scores)).size).toBe(runs.flatMap(({ scores }) => scores).length);
   expect(new Set(runs.map(({ authors }) => authors)).size).toBeGreaterThan(1);
 });

@@ -34,42 +34,79 @@ export interface Evidence {
 /** Everything that a demonstration claims, checked against the ledger, the snapshots and the machine. */
 export async function checkDemo(evidence: Evidence): Promise<Check[]> {
   const { state } = evidence.run;
-  return [ledgerWhole(evidence), sessions(evidence), alternation(state), authors(state), caps(state), worksOn(evidence), review(state), selection(evidence), ...(await recomputed(evidence)), gone(evidence)];
+  return [
+    ledgerWhole(evidence),
+    sessions(evidence),
+    alternation(state),
+    authors(state),
+    caps(state),
+    worksOn(evidence),
+    review(state),
+    selection(evidence),
+    ...(await recomputed(evidence)),
+    gone(evidence),
+  ];
 }
 
 function ledgerWhole({ run: { events, problems, state } }: Evidence): Check {
   const gapless = events.every((event, index) => event.seq === index + 1);
   const good = problems.length === 0 && gapless && state.phase === 'finished';
-  return { what: 'the ledger is whole, the run over', found: `${count(events.length, 'event')}${problems[0] ? `; ${problems[0].file}:${problems[0].line}: ${problems[0].detail}` : ''}${good ? '' : `; the run is ${state.phase}`}`, good };
+  return {
+    what: 'the ledger is whole, the run over',
+    found: `${count(events.length, 'event')}${problems[0] ? `; ${problems[0].file}:${problems[0].line}: ${problems[0].detail}` : ''}${good ? '' : `; the run is ${state.phase}`}`,
+    good,
+  };
 }
 
-const attemptsOf = (state: RunState) => [...state.options, ...(state.review ? [state.review] : [])].flatMap((session) => session.attempts);
+const attemptsOf = (state: RunState) =>
+  [...state.options, ...(state.review ? [state.review] : [])].flatMap((session) => session.attempts);
 
 /** Each session was a process of its own that began with an empty context: its own pid, its own first words. */
 function sessions({ run: { events, state, folder }, options }: Evidence): Check {
-  const runners = events.flatMap((event) => (event.type === 'attempt.started' ? [(event.data as { runner: { pid: number; start: string } }).runner] : []));
+  const runners = events.flatMap((event) =>
+    event.type === 'attempt.started' ? [(event.data as { runner: { pid: number; start: string } }).runner] : [],
+  );
   const distinct = new Set(runners.map(({ pid, start }) => `${pid}.${start}`)).size;
-  const spoke = state.options.filter(({ number }) => sessionOutput(folder, number).includes('scripted demonstration agent')).length;
-  const good = state.options.length >= options && distinct === attemptsOf(state).length && spoke === state.options.length;
-  return { what: `${options} options or more, each its own process`, found: `${count(state.options.length, 'option')}; ${count(distinct, 'process', 'processes')} with the review's`, good };
+  const spoke = state.options.filter(({ number }) =>
+    sessionOutput(folder, number).includes('scripted demonstration agent'),
+  ).length;
+  const good =
+    state.options.length >= options && distinct === attemptsOf(state).length && spoke === state.options.length;
+  return {
+    what: `${options} options or more, each its own process`,
+    found: `${count(state.options.length, 'option')}; ${count(distinct, 'process', 'processes')} with the review's`,
+    good,
+  };
 }
 
 function alternation(state: RunState): Check {
   const order = state.options.map(({ agent }) => agent);
-  return { what: 'strict alternation', found: order.join(' → '), good: order.length > 1 && order.every((agent, index) => index === 0 || agent !== order[index - 1]) };
+  return {
+    what: 'strict alternation',
+    found: order.join(' → '),
+    good: order.length > 1 && order.every((agent, index) => index === 0 || agent !== order[index - 1]),
+  };
 }
 
 function authors(state: RunState): Check {
   const by = (slot: 'A' | 'B'): number => state.archive.filter(({ author }) => author === slot).length;
   const { experiments } = state.budgets;
-  return { what: 'accepted experiments by both agents', found: `${by('A')} by ${state.terms.agents.A.name}, ${by('B')} by ${state.terms.agents.B.name}; the budget was ${String(experiments)}`, good: by('A') > 0 && by('B') > 0 && state.archive.length === experiments };
+  return {
+    what: 'accepted experiments by both agents',
+    found: `${by('A')} by ${state.terms.agents.A.name}, ${by('B')} by ${state.terms.agents.B.name}; the budget was ${String(experiments)}`,
+    good: by('A') > 0 && by('B') > 0 && state.archive.length === experiments,
+  };
 }
 
 function caps(state: RunState): Check {
   const cap = state.terms.policy.cap ?? Number.POSITIVE_INFINITY;
   const most = Math.max(0, ...state.options.map(({ accepted }) => accepted.length));
   const closed = state.options.filter(({ closure }) => closure === 'cap').length;
-  return { what: 'the cap held, and ended sessions', found: `at most ${most} of ${cap} accepted; ${count(closed, 'session')} ended at it`, good: most <= cap && closed > 0 };
+  return {
+    what: 'the cap held, and ended sessions',
+    found: `at most ${most} of ${cap} accepted; ${count(closed, 'session')} ended at it`,
+    good: most <= cap && closed > 0,
+  };
 }
 
 /** A session that goes on from what the other agent left: the point of alternating. */
@@ -85,8 +122,15 @@ function review(state: RunState): Check {
   const last = standing(state.archive);
   const { review: held } = state;
   const other = held !== null && last !== undefined && held.reviewer !== last.author;
-  const found = held === null || held.attempts.length === 0 ? `there was none${held?.outcome ? ` (${held.outcome})` : ''}` : `${held.outcome ?? 'no outcome'}, by ${state.terms.agents[held.reviewer].name}; the standing ${last?.id ?? 'candidate'} is by ${last ? state.terms.agents[last.author].name : 'nobody'}`;
-  return { what: 'final review by the other agent', found, good: other && (held.outcome === 'chosen' || held.outcome === 'endorsed') };
+  const found =
+    held === null || held.attempts.length === 0
+      ? `there was none${held?.outcome ? ` (${held.outcome})` : ''}`
+      : `${held.outcome ?? 'no outcome'}, by ${state.terms.agents[held.reviewer].name}; the standing ${last?.id ?? 'candidate'} is by ${last ? state.terms.agents[last.author].name : 'nobody'}`;
+  return {
+    what: 'final review by the other agent',
+    found,
+    good: other && (held.outcome === 'chosen' || held.outcome === 'endorsed'),
+  };
 }
 
 const finalOf = (state: RunState) => finalCandidate({ ...state.terms, ...state });
@@ -94,7 +138,11 @@ const finalOf = (state: RunState) => finalCandidate({ ...state.terms, ...state }
 function selection({ run: { state }, exit }: Evidence): Check {
   const final = finalOf(state);
   const known = state.archive.some(({ id }) => id === final?.candidate);
-  return { what: 'a selection, by the reviewer', found: `${final ? `${final.candidate}, by ${final.by}` : 'none'}${exit === 0 ? '' : `; hma run ended with ${String(exit)}`}`, good: known && final?.by === 'reviewer' && exit === 0 };
+  return {
+    what: 'a selection, by the reviewer',
+    found: `${final ? `${final.candidate}, by ${final.by}` : 'none'}${exit === 0 ? '' : `; hma run ended with ${String(exit)}`}`,
+    good: known && final?.by === 'reviewer' && exit === 0,
+  };
 }
 
 /** Candidates whose hidden grade is known: final, standing, record; each once, with what it is. */
@@ -125,8 +173,23 @@ async function recomputed({ run: { folder, state }, place }: Evidence): Promise<
   const badly = graded.filter(({ candidate }) => differs(candidate, test, gradeOf(candidate)));
   const scores = new Set(state.archive.map(({ score }) => score)).size;
   return [
-    { what: 'scores, once more from archived files', found: wrong.length > 0 ? `not the same: ${wrong.map(({ id }) => id).join(', ')}` : `the same for ${count(state.archive.length, 'candidate')}; ${count(scores, 'different score')}`, good: wrong.length === 0 && scores > 1 },
-    { what: 'hidden grades, once more from the files', found: badly.length > 0 ? `missing or not the same: ${badly.map(({ candidate }) => candidate.id).join(', ')}` : graded.map(({ candidate }) => `${candidate.id} ${sayScore(gradeOf(candidate) ?? Number.NaN)}`).join(', ') || 'none', good: graded.length > 0 && badly.length === 0 },
+    {
+      what: 'scores, once more from archived files',
+      found:
+        wrong.length > 0
+          ? `not the same: ${wrong.map(({ id }) => id).join(', ')}`
+          : `the same for ${count(state.archive.length, 'candidate')}; ${count(scores, 'different score')}`,
+      good: wrong.length === 0 && scores > 1,
+    },
+    {
+      what: 'hidden grades, once more from the files',
+      found:
+        badly.length > 0
+          ? `missing or not the same: ${badly.map(({ candidate }) => candidate.id).join(', ')}`
+          : graded.map(({ candidate }) => `${candidate.id} ${sayScore(gradeOf(candidate) ?? Number.NaN)}`).join(', ') ||
+            'none',
+      good: graded.length > 0 && badly.length === 0,
+    },
   ];
 }
 
@@ -134,7 +197,8 @@ async function archivedPredictions(folder: string, archive: readonly Candidate[]
   const snapshots = await openSnapshots({ dir: runFiles(folder).snapshots });
   try {
     const found = new Map<string, string>();
-    for (const { id, snapshot } of archive) found.set(id, (await snapshots.read(snapshot, 'predictions.csv')).toString('utf8'));
+    for (const { id, snapshot } of archive)
+      found.set(id, (await snapshots.read(snapshot, 'predictions.csv')).toString('utf8'));
     return found;
   } finally {
     await snapshots.close();
@@ -143,6 +207,9 @@ async function archivedPredictions(folder: string, archive: readonly Candidate[]
 
 function gone({ run: { state }, left }: Evidence): Check {
   const survivors = state.options.flatMap((option) => option.survivors);
-  const found = left.length + survivors.length === 0 ? 'none left' : [...left, ...survivors].map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`).join(', ');
+  const found =
+    left.length + survivors.length === 0
+      ? 'none left'
+      : [...left, ...survivors].map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`).join(', ');
   return { what: 'every process is gone', found, good: left.length + survivors.length === 0 };
 }

@@ -42,7 +42,9 @@ export async function compare(onDone: (one: Compared) => void = () => undefined)
     }
   };
   await Promise.all([worker(), worker()]);
-  return seeds.flatMap((seed) => lineUps.flatMap((lineUp) => all.filter((one) => one.seed === seed && one.lineUp === lineUp)));
+  return seeds.flatMap((seed) =>
+    lineUps.flatMap((lineUp) => all.filter((one) => one.seed === seed && one.lineUp === lineUp)),
+  );
 }
 
 async function runOne(seed: number, lineUp: LineUp): Promise<Compared> {
@@ -50,14 +52,25 @@ async function runOne(seed: number, lineUp: LineUp): Promise<Compared> {
   const place = layOutDemo(root, { seed, ...size, ...(lineUp === 'alternation' ? {} : { alone: lineUp }) });
   try {
     const ideas = ideasOf(lineUp);
-    const running = startForegroundRun(place, 'ignore', (_, event, now) => ideas.see(event.type, now) && running.review());
+    const running = startForegroundRun(
+      place,
+      'ignore',
+      (_, event, now) => ideas.see(event.type, now) && running.review(),
+    );
     const { exit, stopped } = await running.end;
     if (stopped !== null) throw new Error(`seed ${seed}, ${lineUp}: ended because ${stopped}`);
     const left = await processesGone(place);
     const run = latestRun(place);
     const recorded = run && readRecorded(run.folder);
     if (!recorded) throw new Error(`seed ${seed}, ${lineUp}: hma run ended with ${String(exit)} and left no record`);
-    return { seed, lineUp, state: recorded.state, exit, left, outOfIdeas: ideas.over && recorded.state.archive.length < size.experiments };
+    return {
+      seed,
+      lineUp,
+      state: recorded.state,
+      exit,
+      left,
+      outOfIdeas: ideas.over && recorded.state.archive.length < size.experiments,
+    };
   } finally {
     await endProcessesOn(place);
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
@@ -86,17 +99,38 @@ function ideasOf(lineUp: LineUp): { readonly over: boolean; see(type: string, st
 }
 
 /** Score and hidden grade of a run's record and of its final candidate. */
-export function outcomeOf(state: RunState): { readonly record: number; readonly recordGrade: number; readonly final: string; readonly finalGrade: number } {
+export function outcomeOf(state: RunState): {
+  readonly record: number;
+  readonly recordGrade: number;
+  readonly final: string;
+  readonly finalGrade: number;
+} {
   const best = record(state.archive, state.terms.metric);
   const final = state.archive.find(({ id }) => id === finalCandidate({ ...state.terms, ...state })?.candidate);
   const gradeOf = (one: typeof best): number => (one?.grade?.kind === 'graded' ? one.grade.grade : Number.NaN);
-  return { record: best?.score ?? Number.NaN, recordGrade: gradeOf(best), final: final?.id ?? '', finalGrade: gradeOf(final) };
+  return {
+    record: best?.score ?? Number.NaN,
+    recordGrade: gradeOf(best),
+    final: final?.id ?? '',
+    finalGrade: gradeOf(final),
+  };
 }
 
 /** How a line-up is called, with its agents' names. */
-export const nameOf = ({ state, lineUp }: Pick<Compared, 'state' | 'lineUp'>): string => (lineUp === 'alternation' ? 'alternation' : `${state.terms.agents[lineUp].name} alone`);
+export const nameOf = ({ state, lineUp }: Pick<Compared, 'state' | 'lineUp'>): string =>
+  lineUp === 'alternation' ? 'alternation' : `${state.terms.agents[lineUp].name} alone`;
 
-const heads = ['seed', 'who', 'options', 'experiments', 'record', 'its hidden grade', 'final', 'its hidden grade', 'lowest final grade'];
+const heads = [
+  'seed',
+  'who',
+  'options',
+  'experiments',
+  'record',
+  'its hidden grade',
+  'final',
+  'its hidden grade',
+  'lowest final grade',
+];
 
 /** The comparison as a Markdown table, and who won in how many seeds; lower is better. */
 export function comparisonTable(all: readonly Compared[]): string {
@@ -109,11 +143,28 @@ export function comparisonTable(all: readonly Compared[]): string {
       const won = finalGrade === least;
       if (won) wins.set(nameOf(one), (wins.get(nameOf(one)) ?? 0) + 1);
       const authors = one.state.archive.map(({ author }) => author).join('');
-      return [String(seed), nameOf(one), one.state.options.map(({ agent }) => agent).join(' → '), `${one.state.archive.length}: ${authors}${one.outOfIdeas ? ', out of ideas' : ''}`, sayScore(best), sayScore(recordGrade), final, sayScore(finalGrade), won ? '←' : ''];
+      return [
+        String(seed),
+        nameOf(one),
+        one.state.options.map(({ agent }) => agent).join(' → '),
+        `${one.state.archive.length}: ${authors}${one.outOfIdeas ? ', out of ideas' : ''}`,
+        sayScore(best),
+        sayScore(recordGrade),
+        final,
+        sayScore(finalGrade),
+        won ? '←' : '',
+      ];
     });
   });
   const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => (row[column] ?? '').length)));
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const tally = [...wins].map(([name, times]) => `${name} ${times} of ${seeds.length}`).join(', ');
-  return [line(heads), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line), '', `Lowest hidden grade of the final candidate: ${tally}.`].join('\n');
+  return [
+    line(heads),
+    `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`,
+    ...rows.map(line),
+    '',
+    `Lowest hidden grade of the final candidate: ${tally}.`,
+  ].join('\n');
 }

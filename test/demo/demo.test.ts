@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(async () => {
   const left = await endProcessesOn(ground());
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  expect(left).toEqual([]);
+  if (left.length > 0) throw new Error(`still running: ${JSON.stringify(left)}`);
 });
 
 interface Ended {
@@ -31,9 +31,14 @@ interface Ended {
 }
 
 /** Runs the demonstration as its users do, without a terminal; `onText` sees its output grow. */
-function demo(words: readonly string[], onText: (text: string, send: (signal: NodeJS.Signals) => void) => void = () => undefined): Promise<Ended> {
+function demo(
+  words: readonly string[],
+  onText: (text: string, send: (signal: NodeJS.Signals) => void) => void = () => undefined,
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), '--into', folder, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), '--into', folder, ...words], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (bytes: Buffer) => {
@@ -46,7 +51,8 @@ function demo(words: readonly string[], onText: (text: string, send: (signal: No
   });
 }
 
-const checksIn = (text: string) => [...text.matchAll(/^ {2}([✓✗]) (.*)$/gm)].map(([, mark, what]) => ({ holds: mark === '✓', what }));
+const checksIn = (text: string) =>
+  [...text.matchAll(/^ {2}([✓✗]) (.*)$/gm)].map(([, mark, what]) => ({ holds: mark === '✓', what }));
 
 test('the demonstration really happens: it exits with 0 and every check holds', { timeout: 400_000 }, async () => {
   const { exit, text } = await demo(['--seed', '2']);
@@ -63,21 +69,30 @@ test('the demonstration really happens: it exits with 0 and every check holds', 
 
 const hma = (...words: string[]): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const child = spawn(join(folder, 'bin', 'hma'), words, { cwd: join(folder, 'workspace'), stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(join(folder, 'bin', 'hma'), words, {
+      cwd: join(folder, 'workspace'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let text = '';
     child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()));
     child.once('error', reject);
     child.once('close', (exit) => resolve({ exit, text }));
   });
 
-test('a demonstration whose evaluator always fails is told as one that did not happen', { timeout: 200_000 }, async () => {
-  const { exit, text } = await demo(['--sabotage', 'evaluator']);
-  expect(exit, text).toBe(1);
-  expect(text).toMatch(/The demonstration was ended because the evaluator failed on e1: /);
-  expect(text).toMatch(/^\d+ of 11 checks failed, marked ✗ above\. \d+ s\.$/m);
-  expect(checksIn(text).find(({ what }) => what?.startsWith('accepted experiments by both'))).toMatchObject({ holds: false });
-  expect(checksIn(text).find(({ what }) => what?.startsWith('every process is gone'))).toMatchObject({ holds: true });
-});
+test(
+  'a demonstration whose evaluator always fails is told as one that did not happen',
+  { timeout: 200_000 },
+  async () => {
+    const { exit, text } = await demo(['--sabotage', 'evaluator']);
+    expect(exit, text).toBe(1);
+    expect(text).toMatch(/The demonstration was ended because the evaluator failed on e1: /);
+    expect(text).toMatch(/^\d+ of 11 checks failed, marked ✗ above\. \d+ s\.$/m);
+    expect(checksIn(text).find(({ what }) => what?.startsWith('accepted experiments by both'))).toMatchObject({
+      holds: false,
+    });
+    expect(checksIn(text).find(({ what }) => what?.startsWith('every process is gone'))).toMatchObject({ holds: true });
+  },
+);
 
 test('an interrupted demonstration leaves nothing running', { timeout: 200_000 }, async () => {
   let sent = false;

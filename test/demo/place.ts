@@ -1,4 +1,16 @@
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -41,7 +53,8 @@ export function newDemoFolder(keep: boolean): string {
   const parent = realpathSync(tmpdir());
   for (const name of readdirSync(parent).filter((each) => each.startsWith('hma-demo-'))) {
     const folder = join(parent, name);
-    if (statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.() && isLeftOver(folder)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    if (statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.() && isLeftOver(folder))
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
   const folder = mkdtempSync(join(parent, 'hma-demo-'));
   signDemoFolder(folder, keep);
@@ -49,7 +62,8 @@ export function newDemoFolder(keep: boolean): string {
 }
 
 /** Notes whose folder this is, so that a later demonstration knows whether it may remove it. */
-export const signDemoFolder = (folder: string, keep: boolean): void => writeFileSync(note(folder), JSON.stringify({ ...identify(process.pid), keep }));
+export const signDemoFolder = (folder: string, keep: boolean): void =>
+  writeFileSync(note(folder), JSON.stringify({ ...identify(process.pid), keep }));
 
 function isLeftOver(folder: string): boolean {
   if (!existsSync(note(folder))) return false;
@@ -63,8 +77,18 @@ function isLeftOver(folder: string): boolean {
 export function layOutDemo(folder: string, wish: DemoWish): DemoPlace {
   mkdirSync(folder, { recursive: true });
   const root = realpathSync(resolve(folder));
-  const [workspace, hidden, home, bin] = [join(root, 'workspace'), join(root, 'hidden'), join(root, 'state'), join(root, 'bin')];
-  const { contract, agents } = layOut(workspace, hidden, { seed: wish.seed, experiments: wish.experiments, cap: wish.cap, agents: join(root, 'agents') });
+  const [workspace, hidden, home, bin] = [
+    join(root, 'workspace'),
+    join(root, 'hidden'),
+    join(root, 'state'),
+    join(root, 'bin'),
+  ];
+  const { contract, agents } = layOut(workspace, hidden, {
+    seed: wish.seed,
+    experiments: wish.experiments,
+    cap: wish.cap,
+    agents: join(root, 'agents'),
+  });
   // below /tmp or a home nothing is seen inside a session but what is named
   appendFileSync(contract, `isolation: { readable: [${JSON.stringify(agents)}] }\n`);
   if (wish.alone !== undefined) layOutAlone({ contract, private: join(hidden, 'private.yaml') }, wish.alone);
@@ -76,7 +100,11 @@ export function layOutDemo(folder: string, wish: DemoWish): DemoPlace {
 
 /** The same task for one agent: what alternation needs is taken out of the two files, everything else stays. */
 function layOutAlone(files: { readonly contract: string; readonly private: string }, alone: 'A' | 'B'): void {
-  replaceIn(files.contract, /^policy: \{ mode: alternate, first: [AB] \}$/m, `policy: { mode: single, first: ${alone} }`);
+  replaceIn(
+    files.contract,
+    /^policy: \{ mode: alternate, first: [AB] \}$/m,
+    `policy: { mode: single, first: ${alone} }`,
+  );
   replaceIn(files.contract, /, review: \w+/, '');
   replaceIn(files.private, /^policy: .*$/m, '');
   appendFileSync(files.contract, 'failures: { wait: 0s }\n'); // one that ended its turn is asked again at once
@@ -84,7 +112,8 @@ function layOutAlone(files: { readonly contract: string; readonly private: strin
 
 function replaceIn(file: string, what: RegExp, by: string): void {
   const text = readFileSync(file, 'utf8');
-  if (!what.test(text)) throw new Error(`${file} holds no ${String(what)}; the sample has changed, and test/demo/place.ts must follow`);
+  if (!what.test(text))
+    throw new Error(`${file} holds no ${String(what)}; the sample has changed, and test/demo/place.ts must follow`);
   writeFileSync(file, text.replace(what, by));
 }
 

@@ -34,7 +34,9 @@ export function processesOn({ home, workspace }: RunGround): Found[] {
 export async function endProcessesOn(ground: RunGround, ms = 10_000): Promise<Found[]> {
   const until = performance.now() + ms;
   for (;;) {
-    const left = processesOn(ground).toSorted((a, b) => Number(b.command.includes('keeper.js')) - Number(a.command.includes('keeper.js')));
+    const left = processesOn(ground).toSorted(
+      (a, b) => Number(b.command.includes('keeper.js')) - Number(a.command.includes('keeper.js')),
+    );
     if (left.length === 0 || performance.now() > until) return left;
     for (const one of left) signalProcess(one, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -53,7 +55,8 @@ export async function processesGone(ground: RunGround, ms = 20_000): Promise<Fou
 
 function ancestors(): Set<number> {
   const mine = new Set<number>();
-  for (let pid: number | undefined = process.pid; pid !== undefined && pid > 1; pid = processAt(pid)?.ppid) mine.add(pid);
+  for (let pid: number | undefined = process.pid; pid !== undefined && pid > 1; pid = processAt(pid)?.ppid)
+    mine.add(pid);
   return mine;
 }
 

@@ -32,8 +32,17 @@ const lookMs = 250;
  * Starts `hma run` on a laid-out demonstration. It is no part of the terminal's process group, so that Ctrl-C comes here alone: a
  * demonstration is ended, not detached from. A run in trouble is ended too, not waited for.
  */
-export function startForegroundRun(place: DemoPlace, stdio: StdioOptions, onEvent: OnEvent = () => undefined): ForegroundRun {
-  const child = spawn(process.execPath, [hmaBundle, 'run'], { cwd: place.workspace, env: demoEnvironment(place), detached: true, stdio });
+export function startForegroundRun(
+  place: DemoPlace,
+  stdio: StdioOptions,
+  onEvent: OnEvent = () => undefined,
+): ForegroundRun {
+  const child = spawn(process.execPath, [hmaBundle, 'run'], {
+    cwd: place.workspace,
+    env: demoEnvironment(place),
+    detached: true,
+    stdio,
+  });
   let stopped: string | null = null;
   let connection: RunConnection | null = null;
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -49,20 +58,24 @@ export function startForegroundRun(place: DemoPlace, stdio: StdioOptions, onEven
   process.on('SIGWINCH', reshape);
   void watchForTrouble(place, { ended, onConnection: (now) => (connection = now), onTrouble: stop, onEvent });
   return {
-    end: ended.then((exit) => ({ exit, stopped })).finally(() => {
-      process.off('SIGWINCH', reshape);
-      connection?.close();
-    }),
+    end: ended
+      .then((exit) => ({ exit, stopped }))
+      .finally(() => {
+        process.off('SIGWINCH', reshape);
+        connection?.close();
+      }),
     review: () => void connection?.intend({ kind: 'review', by: 'the comparison' }).catch(() => undefined),
     stop,
   };
 }
 
 /** The environment in which the demonstration's `hma` runs: the project's Node first on PATH, its own state folder, no session's token. */
-export function demoEnvironment(place: DemoPlace): NodeJS.ProcessEnv {
-  const { HMA_TOKEN: _token, HMA_SOCKET: _socket, ...environment } = projectEnvironment();
-  return { ...environment, HMA_HOME: place.home };
-}
+const demoEnvironment = (place: DemoPlace): NodeJS.ProcessEnv => ({
+  ...projectEnvironment(),
+  HMA_HOME: place.home,
+  HMA_TOKEN: '',
+  HMA_SOCKET: '',
+});
 
 /** What a demonstration does not go on from: a pause, which only a person ends, a broken evaluator, a failed session that would be tried again. */
 function troubleIn(event: LedgerEvent, state: RunState | null): string | undefined {
@@ -77,15 +90,22 @@ function troubleIn(event: LedgerEvent, state: RunState | null): string | undefin
 }
 
 /** Attaches to the run as soon as it listens, again when its controller was restarted, until `hma run` is over. */
-async function watchForTrouble(place: DemoPlace, given: { readonly ended: Promise<unknown>; readonly onConnection: (connection: RunConnection | null) => void; readonly onTrouble: (why: string) => void; readonly onEvent: OnEvent }): Promise<void> {
+async function watchForTrouble(
+  place: DemoPlace,
+  given: {
+    readonly ended: Promise<unknown>;
+    readonly onConnection: (connection: RunConnection | null) => void;
+    readonly onTrouble: (why: string) => void;
+    readonly onEvent: OnEvent;
+  },
+): Promise<void> {
   const onEvent: OnEvent = (before, event, state) => {
     given.onEvent(before, event, state);
     const trouble = troubleIn(event, state);
     if (trouble !== undefined) given.onTrouble(trouble);
   };
-  let over = false;
-  void given.ended.catch(() => undefined).then(() => (over = true));
-  while (!over) {
+  const life = lifeOf(given.ended);
+  while (!life.over) {
     const run = latestRun(place);
     const connection = run ? await attach(run.folder, { history: true, onEvent }).catch(() => null) : null;
     if (connection) {
@@ -97,14 +117,25 @@ async function watchForTrouble(place: DemoPlace, given: { readonly ended: Promis
   }
 }
 
+/** Whether something has ended by now. */
+function lifeOf(ended: Promise<unknown>): { readonly over: boolean } {
+  const life = { over: false };
+  void ended.catch(() => undefined).then(() => (life.over = true));
+  return life;
+}
+
 /** Asks the controller to stop, as `hma stop` does, until it has agreed; false when the run was not over in time. */
 async function stopOrderly(connection: () => RunConnection | null, ended: Promise<unknown>): Promise<boolean> {
-  let over = false;
-  void ended.catch(() => undefined).then(() => (over = true));
+  const life = lifeOf(ended);
   let asked = false;
-  for (const until = performance.now() + stopWithinMs; !over && performance.now() < until; ) {
-    asked ||= (await connection()?.intend({ kind: 'stop', by: 'the demonstration' }).catch(() => undefined))?.done ?? false;
+  for (const until = performance.now() + stopWithinMs; !life.over && performance.now() < until;) {
+    asked ||=
+      (
+        await connection()
+          ?.intend({ kind: 'stop', by: 'the demonstration' })
+          .catch(() => undefined)
+      )?.done ?? false;
     await Promise.race([ended.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, lookMs))]);
   }
-  return over;
+  return life.over;
 }

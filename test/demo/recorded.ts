@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { runsOf, type RunPlace } from '../../src/client/lookup.ts';
@@ -17,7 +17,8 @@ export interface RecordedRun {
 }
 
 /** The latest run of a workspace, by its folder. Undefined while there is none. */
-export const latestRun = (given: { readonly workspace: string; readonly home: string }): RunPlace | undefined => runsOf(given.workspace, [given.home])[0];
+export const latestRun = (given: { readonly workspace: string; readonly home: string }): RunPlace | undefined =>
+  runsOf(given.workspace, [given.home])[0];
 
 /** Reads a run's ledger from disk and folds it. Undefined when it holds nothing. */
 export function readRecorded(folder: string): RecordedRun | undefined {
@@ -29,7 +30,9 @@ export function readRecorded(folder: string): RecordedRun | undefined {
 /** What a session's program printed, all attempts. Empty where there was none. */
 export function sessionOutput(folder: string, session: number | 'review'): string {
   const place = join(folder, 'sessions', session === 'review' ? session : `option-${session}`);
-  const attempts = readdirSync(place).filter((name) => name.startsWith('attempt-')).toSorted();
+  const attempts = readdirSync(place)
+    .filter((name) => name.startsWith('attempt-'))
+    .toSorted();
   return attempts.map((attempt) => outputIn(join(place, attempt))).join('');
 }
 
@@ -42,4 +45,3 @@ function outputIn(folder: string): string {
     at = piece.next;
   }
 }
-

@@ -38,9 +38,18 @@ interface Wish {
 /** The words after `npm run demo --`; a text when they are wrong. */
 function readWish(words: readonly string[]): Wish | string {
   try {
-    const { values } = parseArgs({ args: [...words], options: { seed: { type: 'string', default: '1' }, keep: { type: 'boolean', default: false }, into: { type: 'string' }, sabotage: { type: 'string' } } });
+    const { values } = parseArgs({
+      args: [...words],
+      options: {
+        seed: { type: 'string', default: '1' },
+        keep: { type: 'boolean', default: false },
+        into: { type: 'string' },
+        sabotage: { type: 'string' },
+      },
+    });
     if (!/^\d{1,6}$/.test(values.seed)) return `--seed takes a whole number, not ${JSON.stringify(values.seed)}`;
-    if (values.sabotage !== undefined && values.sabotage !== 'evaluator') return `only the evaluator can be sabotaged, not ${JSON.stringify(values.sabotage)}`;
+    if (values.sabotage !== undefined && values.sabotage !== 'evaluator')
+      return `only the evaluator can be sabotaged, not ${JSON.stringify(values.sabotage)}`;
     return { seed: Number(values.seed), keep: values.keep, into: values.into, sabotage: values.sabotage !== undefined };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -50,7 +59,7 @@ function readWish(words: readonly string[]): Wish | string {
 const say = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`);
 
 async function main(words: readonly string[]): Promise<number> {
-  if (words.includes('--help') || words.includes('-h')) return say([usage]), 0;
+  if (words.includes('--help') || words.includes('-h')) return (say([usage]), 0);
   const wish = readWish(words);
   if (typeof wish === 'string') {
     process.stderr.write(`demo: ${wish}\n\n${usage}`);
@@ -64,7 +73,8 @@ async function main(words: readonly string[]): Promise<number> {
     return 1;
   }
   if (wish.into !== undefined) signDemoFolder(place.root, true);
-  if (wish.sabotage) writeFileSync(join(place.workspace, 'evaluate.mjs'), 'throw new Error("sabotaged, as it was asked for");\n');
+  if (wish.sabotage)
+    writeFileSync(join(place.workspace, 'evaluate.mjs'), 'throw new Error("sabotaged, as it was asked for");\n');
   return play(place, wish);
 }
 
@@ -85,14 +95,27 @@ async function play(place: DemoPlace, wish: Wish): Promise<number> {
   if (exit !== 0 || stopped !== null) await endProcessesOn(place);
   const left = await processesGone(place);
   if (interrupted) {
-    say([left.length === 0 ? `Nothing is left running. What there is lies in ${place.root}` : `Still running: ${left.map(({ pid, command }) => `${pid} ${command}`).join('; ')}`]);
+    say([
+      '',
+      left.length === 0
+        ? `Nothing is left running. What there is lies in ${place.root}`
+        : `Still running: ${left.map(({ pid, command }) => `${pid} ${command}`).join('; ')}`,
+    ]);
     return 130;
   }
   if (stopped !== null) say(['', `The demonstration was ended because ${stopped}`]);
   return conclude(place, { exit, left, seconds: (performance.now() - started) / 1000, sheet });
 }
 
-async function conclude(place: DemoPlace, given: { readonly exit: number | null; readonly left: Awaited<ReturnType<typeof processesGone>>; readonly seconds: number; readonly sheet: ReturnType<typeof sheetOf> }): Promise<number> {
+async function conclude(
+  place: DemoPlace,
+  given: {
+    readonly exit: number | null;
+    readonly left: Awaited<ReturnType<typeof processesGone>>;
+    readonly seconds: number;
+    readonly sheet: ReturnType<typeof sheetOf>;
+  },
+): Promise<number> {
   const folder = latestRun(place)?.folder;
   const run = folder === undefined ? undefined : readRecorded(folder);
   if (!run) {

@@ -55,8 +55,18 @@ export function openDesk(name: string): Desk {
   for (const folder of [workspace, bin]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(bin, 'hma'), `#!/bin/sh\nexec '${process.execPath}' '${hmaBundle}' "$@"\n`);
   chmodSync(join(bin, 'hma'), 0o755);
-  const { HMA_HOME: _home, HMA_TOKEN: _token, HMA_SOCKET: _socket, XDG_STATE_HOME: _xdg, ...outer } = projectEnvironment();
-  const env = { ...outer, PATH: `${bin}:${outer['PATH']}`, HOME: home, COLUMNS: '110', NO_COLOR: '1' };
+  const outer = projectEnvironment();
+  const env = {
+    ...outer,
+    PATH: `${bin}:${outer['PATH']}`,
+    HOME: home,
+    COLUMNS: '110',
+    NO_COLOR: '1',
+    HMA_HOME: '',
+    HMA_TOKEN: '',
+    HMA_SOCKET: '',
+    XDG_STATE_HOME: '',
+  };
   const ground = { home: state, workspace };
   const lines: string[] = [];
 
@@ -68,9 +78,18 @@ export function openDesk(name: string): Desk {
     const run = latestRun(ground);
     return run && readRecorded(run.folder)?.state;
   };
-  const show = (command: string, done: Done): void => void lines.push('```console', `$ ${command}`, ...(done.text === '' ? [] : [done.text.trimEnd()]), ...(done.exit === 0 ? [] : [`(exit code ${String(done.exit)})`]), '```', '');
+  const show = (command: string, done: Done): void =>
+    void lines.push(
+      '```console',
+      `$ ${command}`,
+      ...(done.text === '' ? [] : [done.text.trimEnd()]),
+      ...(done.exit === 0 ? [] : [`(exit code ${String(done.exit)})`]),
+      '```',
+      '',
+    );
   const assertExit = (command: string, done: Done, expected: number): Done => {
-    if (done.exit !== expected) throw new Error(`${command}: exit code ${String(done.exit)}, expected ${expected}\n${done.text}`);
+    if (done.exit !== expected)
+      throw new Error(`${command}: exit code ${String(done.exit)}, expected ${expected}\n${done.text}`);
     return done;
   };
   return {
@@ -79,7 +98,14 @@ export function openDesk(name: string): Desk {
     put,
     write(path, text) {
       put(path, text);
-      lines.push(`\`${path}\``, '', `\`\`\`${path.endsWith('.yaml') ? 'yaml' : path.endsWith('.mjs') ? 'js' : 'text'}`, text.trimEnd(), '```', '');
+      lines.push(
+        `\`${path}\``,
+        '',
+        `\`\`\`${path.endsWith('.yaml') ? 'yaml' : path.endsWith('.mjs') ? 'js' : 'text'}`,
+        text.trimEnd(),
+        '```',
+        '',
+      );
     },
     async run(command, expected = 0) {
       const done = await ended(spawnAt(command, { cwd: workspace, env }));
@@ -97,10 +123,13 @@ export function openDesk(name: string): Desk {
       };
     },
     async until(what, holds) {
-      for (const end = performance.now() + patienceMs; ; ) {
+      for (const end = performance.now() + patienceMs; ;) {
         const now = recorded();
         if (now && holds(now)) return now;
-        if (performance.now() > end) throw new Error(`waited ${patienceMs / 1000} s for: ${what}; phase ${now?.phase ?? 'none'}, ${JSON.stringify(now?.options.at(-1))}, pause ${JSON.stringify(now?.pause)}`);
+        if (performance.now() > end)
+          throw new Error(
+            `waited ${patienceMs / 1000} s for: ${what}; phase ${now?.phase ?? 'none'}, ${JSON.stringify(now?.options.at(-1))}, pause ${JSON.stringify(now?.pause)}`,
+          );
         await new Promise((resolve) => setTimeout(resolve, lookMs));
       }
     },
@@ -113,7 +142,11 @@ export function openDesk(name: string): Desk {
     expect(what, holds) {
       if (!holds) throw new Error(`does not hold: ${what}`);
     },
-    transcript: () => normalize(lines.join('\n'), { [root]: '', [home]: '/home/you' }).replaceAll(new RegExp(`\\b${userInfo().username}\\b`, 'g'), 'you'),
+    transcript: () =>
+      normalize(lines.join('\n'), { [root]: '', [home]: '/home/you' }).replaceAll(
+        new RegExp(`\\b${userInfo().username}\\b`, 'g'),
+        'you',
+      ),
     async close() {
       const left = await endProcessesOn(ground);
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
@@ -123,7 +156,8 @@ export function openDesk(name: string): Desk {
 }
 
 /** Words as a shell would split them, double quotes alone known. */
-const wordsOf = (command: string): string[] => [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
 function spawnAt(command: string, given: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): ChildProcess {
   const [program = '', ...words] = wordsOf(command);

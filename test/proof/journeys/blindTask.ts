@@ -31,30 +31,53 @@ export const blindTask: Journey = {
   name: '5-a-blind-task',
   title: 'A blind task: agents are told accepted or rejected, and no score',
   async play(desk) {
-    desk.say('The task of the first night, but agents get no scores: they report what their own validation gave. A grader with points of its own grades at the end.');
+    desk.say(
+      'The task of the first night, but agents get no scores: they report what their own validation gave. A grader with points of its own grades at the end.',
+    );
     for (const [path, text] of Object.entries(files)) desk.put(path, text);
     await desk.run('node points.mjs');
     const graders = join(desk.workspace, '..', 'graders');
     desk.put('../graders/check.csv', hiddenPoints());
     desk.put('../graders/fit.mjs', files['fit.mjs']);
-    desk.put('../graders/grade.mjs', evaluate.replace("read('check.csv')", "read(new URL('check.csv', import.meta.url))"));
+    desk.put(
+      '../graders/grade.mjs',
+      evaluate.replace("read('check.csv')", "read(new URL('check.csv', import.meta.url))"),
+    );
     desk.write('raiser.mjs', blindAgent('model.degree += 1;'));
     desk.put('looser.mjs', blindAgent('model.lambda /= 4;'));
-    desk.write('hma.yaml', contract(desk.workspace, `feedback: blind\ngrade: { command: [node, ${graders}/grade.mjs], hidden: [${graders}] }\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 4 }\n`));
+    desk.write(
+      'hma.yaml',
+      contract(
+        desk.workspace,
+        `feedback: blind\ngrade: { command: [node, ${graders}/grade.mjs], hidden: [${graders}] }\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 4 }\n`,
+      ),
+    );
     await desk.run('hma run --detach');
     await desk.run('hma watch --tail 100');
     const { archive, terms, review } = desk.state();
-    desk.expect('the run is blind and has four candidates', terms.feedback === 'blind' && archive.length === 4 && review?.outcome !== 'crashed');
+    desk.expect(
+      'the run is blind and has four candidates',
+      terms.feedback === 'blind' && archive.length === 4 && review?.outcome !== 'crashed',
+    );
     desk.say('What the agents saw: the second session, and the review.');
     for (const session of ['2', 'review']) {
       const { text } = await desk.run(`hma log --session ${session}`);
-      desk.expect(`no score in session ${session}`, archive.every(({ score }) => !text.includes(String(score))));
+      desk.expect(
+        `no score in session ${session}`,
+        archive.every(({ score }) => !text.includes(String(score))),
+      );
     }
     desk.say('What you see:');
     await desk.run('hma candidates --sort grade');
-    desk.expect('the final candidate is graded', archive.some(({ grade }) => grade?.kind === 'graded'));
+    desk.expect(
+      'the final candidate is graded',
+      archive.some(({ grade }) => grade?.kind === 'graded'),
+    );
   },
 };
 
 /** The grader's own points: the same curve without noise. */
-const hiddenPoints = (): string => Array.from({ length: 101 }, (_, at) => (at - 50) / 50).map((x) => `${x},${Math.sin(4 * x).toFixed(4)}`).join('\n');
+const hiddenPoints = (): string =>
+  Array.from({ length: 101 }, (_, at) => (at - 50) / 50)
+    .map((x) => `${x},${Math.sin(4 * x).toFixed(4)}`)
+    .join('\n');

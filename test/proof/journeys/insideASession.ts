@@ -2,7 +2,9 @@ import { contract, files } from '../task.ts';
 import type { Journey } from './journey.ts';
 
 /** An agent that types what an agent can, and prints what it got. */
-const typist = (commands: readonly (readonly string[] | string)[]): string => `import { spawnSync } from 'node:child_process';
+const typist = (
+  commands: readonly (readonly string[] | string)[],
+): string => `import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Runs a command as an agent's shell would, and prints it with its exit code. */
@@ -43,7 +45,13 @@ const second = typist([
   ['submit', '--note', 'beyond the budget', '--wait', '60'],
 ]);
 
-const reviewing = typist([['status'], ['archive', 'get', 'e3', 'model.json'], ['submit'], ['nominate', 'e7', '--reason', 'a slip'], ['nominate', 'e3', '--reason', 'lowest error, and still a small model']]);
+const reviewing = typist([
+  ['status'],
+  ['archive', 'get', 'e3', 'model.json'],
+  ['submit'],
+  ['nominate', 'e7', '--reason', 'a slip'],
+  ['nominate', 'e3', '--reason', 'lowest error, and still a small model'],
+]);
 
 /** What an agent can type, and what it gets: words and exit codes. */
 export const insideASession: Journey = {
@@ -51,22 +59,40 @@ export const insideASession: Journey = {
   title: 'Inside a session: what an agent can type, what it is told, exit codes',
   async play(desk) {
     for (const [path, text] of Object.entries(files)) desk.put(path, text);
-    desk.put('validate.mjs', "import { readFileSync } from 'node:fs';\nimport { join } from 'node:path';\nconst { weights } = JSON.parse(readFileSync(join(process.env.HMA_CANDIDATE, 'model.json'), 'utf8'));\nif (!Array.isArray(weights)) {\n  console.log('model.json has no list \"weights\"');\n  process.exit(1);\n}\n");
+    desk.put(
+      'validate.mjs',
+      "import { readFileSync } from 'node:fs';\nimport { join } from 'node:path';\nconst { weights } = JSON.parse(readFileSync(join(process.env.HMA_CANDIDATE, 'model.json'), 'utf8'));\nif (!Array.isArray(weights)) {\n  console.log('model.json has no list \"weights\"');\n  process.exit(1);\n}\n",
+    );
     await desk.run('node points.mjs');
-    desk.say('The task of the first night, with a check of the form (`validate`) and two agents that type what an agent can, whatever comes of it.');
+    desk.say(
+      'The task of the first night, with a check of the form (`validate`) and two agents that type what an agent can, whatever comes of it.',
+    );
     desk.put('looser.mjs', second);
-    desk.put('raiser.mjs', `if (process.env.HMA_ROLE === 'review') await import('${'./reviewing.mjs'}');\nelse await import('./first.mjs');\n`);
+    desk.put(
+      'raiser.mjs',
+      "if (process.env.HMA_ROLE === 'review') await import('./reviewing.mjs');\nelse await import('./first.mjs');\n",
+    );
     desk.put('first.mjs', first);
     desk.put('reviewing.mjs', reviewing);
-    desk.write('hma.yaml', contract(desk.workspace, 'validate: node validate.mjs\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 2 }\n'));
+    desk.write(
+      'hma.yaml',
+      contract(
+        desk.workspace,
+        'validate: node validate.mjs\npolicy: { cap: 2 }\nbudgets: { total: 10m, review: 1m, experiments: 2 }\n',
+      ),
+    );
     await desk.run('hma run --detach');
     await desk.run('hma watch --tail 100');
     desk.say('The first session:');
     const one = await desk.run('hma log --session 1');
-    for (const part of ['e1: accepted', 'not_', '→ exit code 0', '→ exit code 2', '→ exit code 4', '→ exit code 64']) desk.expect(`the first session shows ${part}`, one.text.includes(part));
+    for (const part of ['e1: accepted', 'not_', '→ exit code 0', '→ exit code 2', '→ exit code 4', '→ exit code 64'])
+      desk.expect(`the first session shows ${part}`, one.text.includes(part));
     desk.say('The second one, by the other agent:');
     const two = await desk.run('hma log --session 2');
-    desk.expect('the second session built on the first', two.text.includes('two degrees more') && desk.state().archive.length === 2);
+    desk.expect(
+      'the second session built on the first',
+      two.text.includes('two degrees more') && desk.state().archive.length === 2,
+    );
     desk.say('The final review:');
     await desk.run('hma log --session review');
     desk.expect('the last valid nomination stands', desk.state().review?.nomination?.candidate === 'e3');

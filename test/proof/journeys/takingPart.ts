@@ -40,30 +40,51 @@ export const takingPart: Journey = {
     await desk.until('the pause', (state) => state.pause !== null && !state.clock.running);
     await desk.run('hma status');
     desk.say('Paused: the clock stands and the session’s processes are frozen.');
-    desk.expect('its processes are stopped', desk.processes().some(({ command }) => command.includes('raiser.mjs')));
+    desk.expect(
+      'its processes are stopped',
+      desk.processes().some(({ command }) => command.includes('raiser.mjs')),
+    );
     await desk.run('hma resume');
     await desk.until('it goes on', (state) => state.pause === null && state.clock.running);
     desk.say('More time, and a limit of another kind.');
     await desk.run('hma budget --add 1h --experiments 20');
-    desk.expect('the budget is 70 min', desk.state().budgets.totalMs === 70 * 60_000 && desk.state().budgets.experiments === 20);
+    desk.expect(
+      'the budget is 70 min',
+      desk.state().budgets.totalMs === 70 * 60_000 && desk.state().budgets.experiments === 20,
+    );
     await desk.run('hma budget --total 1s', 2);
     desk.say('The session has done its part: hand over.');
     await desk.run('hma handoff');
     await desk.until('the other agent’s candidate', (state) => state.archive.length === 2);
-    desk.expect('the other agent works now', desk.state().options.map(({ agent }) => agent).join('') === 'AB' && desk.state().options[0]?.closure === 'handoff');
+    desk.expect(
+      'the other agent works now',
+      desk
+        .state()
+        .options.map(({ agent }) => agent)
+        .join('') === 'AB' && desk.state().options[0]?.closure === 'handoff',
+    );
     await desk.run('hma candidates');
     desk.say('Enough: the final review now, with what there is.');
     await desk.run('hma review');
     await desk.run('hma watch --tail 9');
-    desk.expect('it was reviewed', desk.state().phase === 'finished' && desk.state().review?.outcome !== null && desk.state().options.length === 2);
+    desk.expect(
+      'it was reviewed',
+      desk.state().phase === 'finished' && desk.state().review?.outcome !== null && desk.state().options.length === 2,
+    );
     desk.say('Another run of the same task, and a stop: no review, candidates are kept.');
     await desk.run('hma run --detach');
-    await desk.until('a candidate of the second run', (state) => state.phase === 'exploring' && state.archive.length === 1);
+    await desk.until(
+      'a candidate of the second run',
+      (state) => state.phase === 'exploring' && state.archive.length === 1,
+    );
     await desk.run('hma stop', 64);
     await desk.run('hma stop --yes');
     await desk.until('the end', (state) => state.phase === 'finished');
     await desk.run('hma list');
     await desk.run('hma pause', 2);
-    desk.expect('the stop is on record', desk.state().options[0]?.closure === 'stopped' && desk.state().archive.length === 1);
+    desk.expect(
+      'the stop is on record',
+      desk.state().options[0]?.closure === 'stopped' && desk.state().archive.length === 1,
+    );
   },
 };
