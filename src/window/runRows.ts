@@ -51,7 +51,7 @@ export function runRows(
   const { run, scene } = shown;
   const first = scene
     ? runRow(scene)
-    : row({ id: run, label: sayRunTime(run), description: 'starting', icon: { id: 'loading~spin' }, context: 'run' });
+    : row({ id: `${run}/starting`, label: sayRunTime(run), description: 'starting', icon: { id: 'loading~spin' }, context: 'run' });
   return runs.length > 1 ? [first, pastRow(runs)] : [first];
 }
 
@@ -94,15 +94,19 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
   const agent = agentName(state, option.agent);
   const stands = optionStands(scene, option);
   const parts = [stands, acceptedOf(state, option), attemptsOf(option), optionTime(scene, option), bestWords(scene, option)];
-  const rows = experiments.map((experiment) => experimentRow(scene, experiment));
+  const rows = experiments.length === 0 ? [noneRow(id, option)] : experiments.map((experiment) => experimentRow(scene, experiment));
   return row({
     ...{ id, label: `Option ${option.number} · ${agent}`, description: joined(...parts), icon: optionIcon(state, option) },
     ...{ context: 'option session', session: { kind: 'option', number: option.number } },
     spoken: `Option ${option.number} by ${agent}, ${parts.filter(Boolean).join(', ')}`,
-    expand: rows.length === 0 ? 'none' : option.state === 'closed' ? 'collapsed' : 'expanded',
+    expand: option.state === 'closed' ? 'collapsed' : 'expanded',
     children: rows.length > groupSize ? grouped(id, rows) : rows,
   });
 }
+
+/** Stands in for experiments: VS Code would keep a row that had no children closed when they come. */
+const noneRow = (id: string, { state }: Option): TreeRow =>
+  row({ id: `${id}/none`, label: state === 'closed' ? 'No experiment' : 'No experiment yet', icon: { id: 'dash' }, context: 'none' });
 
 /** Where an option stands: what goes on in it, or why it ended. */
 function optionStands({ state, given }: RunScene, option: Option): string {

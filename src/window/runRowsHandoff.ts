@@ -20,9 +20,10 @@ interface Stage {
 /** A boundary between two sessions, stage by stage as it happens: ended, settled, processes gone, clean, started, first output. */
 export function handoffRow(scene: RunScene, option: Option, handoff: Handoff): TreeRow {
   const { state, given } = scene;
-  const id = `${state.run}/handoff-${handoff.from}`;
   const stages = stagesOf(state, option, handoff);
   const waited = handoff.ms === null ? stages.find(({ at }) => at === null) : undefined;
+  // One that is over is another row than one that goes on: it folds itself up, and a long run stays easy to read.
+  const id = `${state.run}/${waited ? 'handoff-now' : 'handoff'}-${handoff.from}`;
   const stuck = option.survivors.length > 0;
   const ended = handoff.processesEnded > 0 ? `${count(handoff.processesEnded, 'process', 'processes')} ended` : '';
   const description = waited

@@ -45,11 +45,12 @@ export function reviewRow(scene: RunScene): TreeRow | null {
       ? joined(review.outcome, review.nomination ? `${review.nomination.candidate} by ${reviewer}` : sayOutcome(state, review))
       : joined(reviewer, doing(state, review), sayElapsed(given.active - review.openedAt));
   const children = [...nominationRow(state, review), ...(chosen ? [chosen] : [])];
+  if (children.length === 0) children.push(row({ id: `${id}/none`, label: review.state === 'closed' ? 'No nomination' : 'No nomination yet', icon: { id: 'dash' }, context: 'none' }));
   return row({
     ...{ id, label: 'Final Review', description, icon: iconOf(review) },
     context: review.attempts.length > 0 ? 'review session' : 'review',
     ...(review.attempts.length > 0 ? { session: { kind: 'review' } as const } : {}),
-    ...{ children, expand: children.length > 0 ? 'expanded' : 'none' },
+    ...{ children, expand: 'expanded' },
     command: { command: 'hma.openReview', title: 'Open the final review', arguments: [] },
   });
 }

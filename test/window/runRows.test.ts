@@ -121,9 +121,22 @@ test('a handoff is seen as it happens, stage by stage', () => {
   expect(handoffAfter(8)[0]).toBe('[arrow-swap] Handoff 1 → 2 | 0.90 s · 1 process ended');
 });
 
+test('what is folded out while it goes on stays so when more of it comes; a handoff that is over folds itself up', () => {
+  const shape = (...facts: readonly At[]): unknown =>
+    rowsOf(state(...working, ...facts), 40_000)[0]?.children.map(({ id, expand, children }) => [id.slice(run.length + 1), expand, children.length]);
+  expect(shape()).toEqual([['option-1', 'expanded', 1]]);
+  expect(shape(submitted(9000, 'e1', 1, 'A'))).toEqual([['option-1', 'expanded', 1]]);
+  expect(shape(optionFacts.ending(30_000, 1, 'handoff'))).toEqual([['option-1', 'expanded', 1], ['handoff-now-1', 'expanded', 2]]);
+  expect(shape(optionFacts.ending(30_000, 1, 'handoff'), optionFacts.closed(30_500, 1, 'handoff'), optionFacts.open(30_500, 2, 'B'), optionFacts.starting(30_510, 2), optionFacts.started(30_900, 2))).toEqual([
+    ['option-1', 'collapsed', 1],
+    ['handoff-1', 'collapsed', 2],
+    ['option-2', 'expanded', 1],
+  ]);
+});
+
 test('a pause is seen in the run and in its session; one that needs a person looks like it', () => {
   const asked = state(...working, [5000, { type: 'run.paused', data: { reason: 'requested', detail: 'paused by kim', by: 'kim' } }]);
-  expect(seen(rowsOf(asked, 5000))).toEqual(['[debug-pause] houses | paused', '  [debug-pause] Option 1 · ada | paused · 0/2 accepted · 3 s']);
+  expect(seen(rowsOf(asked, 5000))).toEqual(['[debug-pause] houses | paused', '  [debug-pause] Option 1 · ada | paused · 0/2 accepted · 3 s', '    [dash] No experiment yet']);
   const failed = state(...working, [5000, { type: 'run.paused', data: { reason: 'disk_low', detail: '1 GB left', by: 'hma' } }]);
   expect(seen(rowsOf(failed, 5000))[0]).toBe('[warning] houses | paused: disk low');
 });
@@ -164,7 +177,7 @@ test('an option whose attempts fail says when it is tried again, and a review wi
     [30_600, { type: 'exploration.ended', data: { reason: 'stopped' } }],
     [30_700, { type: 'review.closed', data: { outcome: 'skipped', detail: 'the run was stopped' } }],
   );
-  expect(seen(rowsOf(skipped, 31_000)).at(-1)).toBe('  [circle-slash] Final Review | skipped · the run was stopped');
+  expect(seen(rowsOf(skipped, 31_000)).slice(-2)).toEqual(['  [circle-slash] Final Review | skipped · the run was stopped', '    [dash] No nomination']);
 });
 
 test('rows have what menus and screen readers need', () => {
