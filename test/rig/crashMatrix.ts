@@ -114,9 +114,11 @@ export async function killEverywhere(given: { scenario: Scenario; reference: Ref
   const tries = new Map<string, number>();
   const report = { runs: 0, kills: 0, wrong: [] as string[] };
   const take = (): { kills: string[]; later: string[] } => {
-    const kills = choose(left, { trace: reference.trace, most: perRun });
-    left = left.filter((point) => !kills.includes(point));
-    return { kills, later: kills.length > 0 ? later.splice(0, 2) : [] };
+    const chosen = choose(left, { trace: reference.trace, most: perRun });
+    left = left.filter((point) => !chosen.includes(point));
+    // a restart needs something that died before
+    const kills = chosen.length === 0 && later.length > 0 ? [given.points[Math.floor(given.points.length / 2)] ?? ''] : chosen;
+    return { kills, later: later.splice(0, kills.length >= 8 ? 2 : Math.min(1, kills.length)) };
   };
   const lane = async (): Promise<void> => {
     for (let plan = take(); plan.kills.length > 0; plan = take()) {
