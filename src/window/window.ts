@@ -1,23 +1,32 @@
 import * as vscode from 'vscode';
 
+import { registerApplyFinal } from './applyFinal.ts';
+import { ArchiveReader, registerArchiveFiles } from './archiveFiles.ts';
 import { ask } from './asking.ts';
 import { registerCandidatesTree } from './candidatesTree.ts';
+import { registerContractEditor } from './contractEditor.ts';
 import { registerControls } from './controls.ts';
 import { registerDecorations } from './decorations.ts';
+import { registerDiffs } from './diffs.ts';
 import { hasContract, taskFolder } from './folder.ts';
 import { CandidateMarks } from './marks.ts';
 import { registerNotifications } from './notifications.ts';
+import { registerPreflight } from './preflight.ts';
 import type { WindowRoom } from './room.ts';
 import { registerEmptyTrees } from './rowTree.ts';
 import { RunModel } from './runModel.ts';
 import { registerRunTree } from './runTree.ts';
+import { registerSample } from './sample.ts';
+import { registerSetup } from './setup.ts';
+import { registerStart } from './startRun.ts';
 import { registerStatusBar } from './statusBar.ts';
+import { registerTerminals } from './terminals.ts';
 import { registerWorkspaceTree } from './workspaceTree.ts';
 
 /** Everything of ours in one window. Nothing here outlives it, and nothing of a run depends on it. */
 export function openWindow(context: vscode.ExtensionContext): vscode.Disposable {
   const folder = taskFolder();
-  const parts: vscode.Disposable[] = [];
+  const parts: vscode.Disposable[] = [registerSample(context)];
   parts.push(folder === undefined ? registerEmptyTrees() : openFolder(context, folder));
   return vscode.Disposable.from(...parts);
 }
@@ -32,7 +41,14 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
   const tell = (): void => setContexts(room);
   tell();
   const views = [registerRunTree, registerCandidatesTree, registerWorkspaceTree, registerDecorations, registerStatusBar, registerNotifications, registerControls];
-  const parts = views.map((register) => register(room));
+  const reader = new ArchiveReader(model);
+  const acts = [registerContractEditor, registerPreflight, registerStart, registerTerminals, registerApplyFinal];
+  const parts = [
+    ...[...views, ...acts].map((register) => register(room)),
+    registerArchiveFiles(reader),
+    registerDiffs(room, reader),
+    registerSetup(folder),
+  ];
   return vscode.Disposable.from(...parts, log, model, marks, contract, contract.onDidCreate(tell), contract.onDidDelete(tell), model.onDidChange(tell));
 }
 
