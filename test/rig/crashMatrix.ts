@@ -72,8 +72,9 @@ export function choose(left: readonly string[], given: { readonly trace: readonl
   for (const at of order) {
     const point = left[at] ?? '';
     if (chosen.length >= given.most) break;
-    const key = start.has(point) ? 'start' : afterWrite.test(point) ? point.replace(afterWrite, '') : point;
-    const allowed = start.has(point) ? 1 : often(point);
+    const place = point.replace(/#\d+$/, '');
+    const key = start.has(place) ? 'start' : place.replace(afterWrite, '');
+    const allowed = start.has(place) ? 1 : often(place);
     if ((used.get(key) ?? 0) >= allowed) continue;
     used.set(key, (used.get(key) ?? 0) + 1);
     chosen.push(point);
