@@ -1,5 +1,6 @@
 import { ok, refused, type Result } from '../base/result.ts';
 import type { AgentChoice } from '../task/model.ts';
+import type { AdapterName } from './adapterNames.ts';
 import { commandAdapter } from './command/adapter.ts';
 import { demoAdapter } from './demo/adapter.ts';
 import type { AgentAdapter } from './port.ts';
@@ -8,7 +9,7 @@ import type { AgentAdapter } from './port.ts';
 export const adapters: Readonly<Record<string, AgentAdapter>> = {
   command: commandAdapter,
   demo: demoAdapter,
-};
+} satisfies Readonly<Record<AdapterName, AgentAdapter>>;
 
 /** Harnesses that are planned, so that their names are answered with more than "unknown". */
 const planned = ['claude-code', 'codex', 'opencode', 'gemini', 'qwen', 'kimi', 'copilot'];

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 
 import * as vscode from 'vscode';
 
+import { adapterNames } from '../agents/adapterNames.ts';
 import type { Completion, EditingSchema } from '../task/editing.ts';
 import type { ContractMessage } from '../task/messages.ts';
 import type { WindowRoom } from './room.ts';
@@ -14,7 +15,7 @@ const contracts: vscode.DocumentSelector = [{ pattern: '**/hma.yaml', scheme: 'f
 const quietMs = 300;
 
 /** What knows contracts is big, and read when the first one is opened. */
-const knowledge = () => Promise.all([import('../task/editing.ts'), import('../task/load.ts'), import('../agents/adapters.ts')]);
+const knowledge = () => Promise.all([import('../task/editing.ts'), import('../task/load.ts')]);
 
 const schemaOf = (context: vscode.ExtensionContext): (() => Promise<EditingSchema>) => {
   let read: Promise<EditingSchema> | undefined;
@@ -36,8 +37,8 @@ export function registerContractEditor({ context, model }: WindowRoom): vscode.D
     vscode.languages.registerCodeActionsProvider(contracts, problems, { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] }),
     vscode.languages.registerCompletionItemProvider(contracts, {
       provideCompletionItems: async (document, position) => {
-        const [{ completionsAt }, , { adapters }] = await knowledge();
-        const words = (path: readonly (string | number)[]): string[] => (/^agents\.[AB](\.adapter)?$/.test(path.join('.')) ? Object.keys(adapters) : []);
+        const [{ completionsAt }] = await knowledge();
+        const words = (path: readonly (string | number)[]): string[] => (/^agents\.[AB](\.adapter)?$/.test(path.join('.')) ? [...adapterNames] : []);
         return completionsAt(document.getText(), document.offsetAt(position), { schema: await schema(), words }).map((one, index) => itemOf(one, index, document));
       },
     }, ' ', '\n', '{'),
@@ -136,9 +137,9 @@ class ContractProblems implements vscode.CodeActionProvider, vscode.Disposable {
 
   async #check(document: vscode.TextDocument): Promise<void> {
     const { version } = document;
-    const [, { loadContract }, { adapters }] = await knowledge();
+    const [, { loadContract }] = await knowledge();
     const workspace = dirname(document.uri.fsPath);
-    const loaded = await loadContract({ workspace, text: document.getText(), given: { wall: Date.now(), adapters: Object.keys(adapters) } });
+    const loaded = await loadContract({ workspace, text: document.getText(), given: { wall: Date.now(), adapters: adapterNames } });
     if (document.isClosed || document.version !== version) return;
     const byFile = new Map<string, ContractDiagnostic[]>();
     for (const message of loaded.ok ? loaded.value.warnings : loaded.refusal.messages) {
