@@ -81,6 +81,10 @@ export default defineConfig({
     'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'assert*', 'fc.assert'] }],
     // `fc` is how fast-check is read everywhere.
     'import/no-named-as-default-member': 'off',
+    // VS Code's postMessage takes no origin: it is a line between a page and its host.
+    'unicorn/require-post-message-target-origin': 'off',
+    // A page's stylesheet.
+    'import/no-unassigned-import': ['error', { allow: ['**/*.css'] }],
     // What a property may expect depends on what it was given.
     'vitest/no-conditional-expect': 'off',
     // `[...rest]` that says what is joined.

@@ -57,7 +57,12 @@ export interface ReviewFrame {
   readonly feedback: 'score' | 'blind';
   readonly agents: Readonly<Record<AgentSlot, string>>;
   /** Options in order, for the chart: who, from when to when (null = still open). */
-  readonly options: readonly { readonly number: number; readonly agent: AgentSlot; readonly from: number; readonly to: number | null }[];
+  readonly options: readonly {
+    readonly number: number;
+    readonly agent: AgentSlot;
+    readonly from: number;
+    readonly to: number | null;
+  }[];
   readonly explorationEnd: number;
   readonly now: number;
   readonly standing: string | null;

@@ -169,7 +169,12 @@ export function reviewFrame(
       reference: finite(terms.metric.reference),
     },
     agents: { A: terms.agents.A.name, B: terms.agents.B.name },
-    options: state.options.map(({ number, agent, openedAt, closedAt }) => ({ number, agent, from: openedAt, to: closedAt })),
+    options: state.options.map(({ number, agent, openedAt, closedAt }) => ({
+      number,
+      agent,
+      from: openedAt,
+      to: closedAt,
+    })),
     explorationEnd: state.explorationEndedAt ?? explorationEndsAt(state, given.given),
     now: state.finished?.active ?? given.given.active,
     standing: standing(archive)?.id ?? null,
@@ -197,7 +202,13 @@ function gradesOf(state: RunState): ReviewFrame['grades'] {
 
 function reviewOf(state: RunState, review: Review): NonNullable<ReviewFrame['review']> {
   const { reviewer, outcome, nomination } = review;
-  return { reviewer, state: review.state, outcome, detail: detailOf(state, review), nominated: nomination?.candidate ?? null };
+  return {
+    reviewer,
+    state: review.state,
+    outcome,
+    detail: detailOf(state, review),
+    nominated: nomination?.candidate ?? null,
+  };
 }
 
 /** The nomination's reason; without one, what the reviewer is doing or why there is none. */

@@ -25,15 +25,36 @@ export function entriesOf(length: number, minutes = 340): Entry[] {
     const by: AgentSlot = option % 2 === 1 ? 'A' : 'B';
     const minuteOf = ((index + 0.6 + 0.3 * noise(index)) / length) * minutes;
     const common = { by, option, minute: minuteOf, ...(notes[index % 7] && { note: notes[index % 7] as string }) };
-    if (index % 11 === 6) return { ...common, score: null, code: index % 2 === 0 ? 'timeout' : 'incorrect', reason: index % 2 === 0 ? 'the evaluator took longer than 60 s' : 'predictions.csv has 9,999 rows instead of 10,000' };
+    if (index % 11 === 6)
+      return {
+        ...common,
+        score: null,
+        code: index % 2 === 0 ? 'timeout' : 'incorrect',
+        reason:
+          index % 2 === 0 ? 'the evaluator took longer than 60 s' : 'predictions.csv has 9,999 rows instead of 10,000',
+      };
     const score = Number((0.985 - 0.22 * Math.exp(-index / (length / 3)) - 0.03 * noise(index + 7)).toFixed(4));
     const reported = Number((score + 0.01 * (noise(index + 3) - 0.4)).toFixed(3));
     const flags = index % 13 === 4 ? (['evaluator_warned'] as const) : [];
-    return { ...common, score, flags, grade: Number((score - 0.012 * noise(index + 5)).toFixed(4)), ...(index % 3 !== 0 && { reported }) };
+    return {
+      ...common,
+      score,
+      flags,
+      grade: Number((score - 0.012 * noise(index + 5)).toFixed(4)),
+      ...(index % 3 !== 0 && { reported }),
+    };
   });
 }
 
-const metric = { baseline: 0.7, reference: 0.99, noise: 0.001, thresholds: [{ name: 'bronze', score: 0.9 }, { name: 'gold', score: 0.97 }] } as const;
+const metric = {
+  baseline: 0.7,
+  reference: 0.99,
+  noise: 0.001,
+  thresholds: [
+    { name: 'bronze', score: 0.9 },
+    { name: 'gold', score: 0.97 },
+  ],
+} as const;
 
 /** A finished run of 34 experiments: the reviewer chose one, then a person another. */
 export function finishedRun(state: Partial<RunState> = {}): RunState {

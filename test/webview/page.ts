@@ -36,7 +36,14 @@ export async function buildPage(): Promise<string> {
 /** What VS Code does before a page's own script runs: theme, its default styles (in a layer behind the page's own), the API. */
 function prepared(theme: ThemeName, saved: unknown): string {
   const { vars, bodyClass, themeKind } = recorded[theme];
-  const given = JSON.stringify({ bodyClass, themeKind, saved, css: `:root { ${Object.entries(vars).map(([name, value]) => `${name}: ${value};`).join(' ')} } ${defaultStyles}` });
+  const given = JSON.stringify({
+    bodyClass,
+    themeKind,
+    saved,
+    css: `:root { ${Object.entries(vars)
+      .map(([name, value]) => `${name}: ${value};`)
+      .join(' ')} } ${defaultStyles}`,
+  });
   return `(() => {
     const given = ${given};
     const sheet = new CSSStyleSheet();
@@ -95,7 +102,13 @@ export class ReviewTab implements AsyncDisposable {
     const tab = new ReviewTab(page);
     await page.addInitScript(prepared(theme, saved));
     const address = (file: string): string => `${origin}/${file}`;
-    const html = pageHtml({ source: origin, nonce, script: address('review.js'), style: address('review.css'), title: 'Final Review' });
+    const html = pageHtml({
+      source: origin,
+      nonce,
+      script: address('review.js'),
+      style: address('review.css'),
+      title: 'Final Review',
+    });
     await page.route(`${origin}/**`, (route) => {
       const file = new URL(route.request().url()).pathname.slice(1);
       if (file === '') return route.fulfill({ contentType: 'text/html', body: html });
@@ -113,14 +126,20 @@ export class ReviewTab implements AsyncDisposable {
   }
 
   /** Shows a run: everything at first, then what changed, made by the product's own model. */
-  async show(state: RunState, given: { readonly minutes?: number; readonly marks?: Marks; readonly banner?: string } = {}): Promise<void> {
+  async show(
+    state: RunState,
+    given: { readonly minutes?: number; readonly marks?: Marks; readonly banner?: string } = {},
+  ): Promise<void> {
     const message = this.message(state, given);
     await this.tell(message);
     await this.page.locator('main.page').waitFor();
   }
 
   /** The message about a run that the host would send next. */
-  message(state: RunState, given: { readonly minutes?: number; readonly marks?: Marks; readonly banner?: string } = {}): ToPage {
+  message(
+    state: RunState,
+    given: { readonly minutes?: number; readonly marks?: Marks; readonly banner?: string } = {},
+  ): ToPage {
     const before = this.#rows;
     const rows = reviewRows(state, given.marks ?? unmarked, before);
     this.#rows = rows;

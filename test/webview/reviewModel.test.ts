@@ -23,13 +23,28 @@ describe('rows', () => {
     expect(rowsOf(state)).toEqual([
       {
         ...{ id: 'e1', order: 1, state: 'accepted', author: 'A', option: 1, score: 0.5, reported: 0.55 },
-        ...{ quality: (0.5 - 0.4) / (0.9 - 0.4), change: null, bytes: 1000, files: 3, at: minute, wall: began + minute },
+        ...{
+          quality: (0.5 - 0.4) / (0.9 - 0.4),
+          change: null,
+          bytes: 1000,
+          files: 3,
+          at: minute,
+          wall: began + minute,
+        },
         ...{ note: 'first', flags: [], code: null, reason: null, grade: null, starred: false, hidden: false },
       },
       {
         ...{ id: 'e2', order: null, state: 'rejected', author: 'B', option: 2, score: null, reported: 0.9 },
         ...{ quality: null, change: null, bytes: 2000, files: 3, at: 2 * minute, wall: began + 2 * minute },
-        ...{ note: null, flags: [], code: 'incorrect', reason: 'row 3 is wrong', grade: null, starred: false, hidden: false },
+        ...{
+          note: null,
+          flags: [],
+          code: 'incorrect',
+          reason: 'row 3 is wrong',
+          grade: null,
+          starred: false,
+          hidden: false,
+        },
       },
     ]);
   });
@@ -41,7 +56,9 @@ describe('rows', () => {
   });
 
   test('a tie or a gain within the noise is no record: the earliest holds it', () => {
-    const state = scene([{ score: 1 }, { score: 1 }, { score: 1.4 }, { score: 1.6 }, { score: 2.05 }], { metric: { noise: 0.5 } });
+    const state = scene([{ score: 1 }, { score: 1 }, { score: 1.4 }, { score: 1.6 }, { score: 2.05 }], {
+      metric: { noise: 0.5 },
+    });
     expect(column(state, 'change')).toEqual([null, 0, expect.closeTo(0.4), expect.closeTo(0.6), expect.closeTo(0.45)]);
     expect(reviewRows(state, unmarked, null).record).toBe('e4');
     expect(reviewRows(state, unmarked, null).record).toBe(record(state.archive, state.terms.metric)?.id);
@@ -101,7 +118,11 @@ describe('what changed', () => {
 
   test('is the one new row, the graded one, the marked one', () => {
     const more = scene([{ score: 1 }, { score: null }, { score: 3 }, { score: 2 }]);
-    const grown: RunState = { ...state, experiments: [...state.experiments, more.experiments[3]!], archive: [...state.archive, more.archive[2]!] };
+    const grown: RunState = {
+      ...state,
+      experiments: [...state.experiments, more.experiments[3]!],
+      archive: [...state.archive, more.archive[2]!],
+    };
     const second = reviewRows(grown, unmarked, first);
     expect(second.changed).toEqual([expect.objectContaining({ id: 'e4', order: 3, change: -1 })]);
     const starred = { ...unmarked, starred: (id: string) => id === 'e2' };
@@ -109,7 +130,9 @@ describe('what changed', () => {
     expect(third.changed).toEqual([{ ...first.all.get('e2'), starred: true }]);
     const revealed = reviewRows({ ...grown, gradesRevealed: true }, starred, third);
     expect(ids(revealed)).toEqual(['e1', 'e2', 'e3', 'e4']);
-    const graded = grown.archive.map((each) => (each.id === 'e3' ? { ...each, grade: { kind: 'graded', grade: 7, wall: 0 } as const } : each));
+    const graded = grown.archive.map((each) =>
+      each.id === 'e3' ? { ...each, grade: { kind: 'graded', grade: 7, wall: 0 } as const } : each,
+    );
     const last = reviewRows({ ...grown, gradesRevealed: true, archive: graded }, starred, revealed);
     expect(last.changed.map(({ id, grade }) => [id, grade])).toEqual([['e3', 7]]);
   });
@@ -120,7 +143,11 @@ describe('what changed', () => {
 
   test('costs little in an archive of 5,000', () => {
     const many = scene(Array.from({ length: 5001 }, (_, index) => ({ score: Math.sin(index) })));
-    const all = reviewRows({ ...many, experiments: many.experiments.slice(0, -1), archive: many.archive.slice(0, -1) }, unmarked, null);
+    const all = reviewRows(
+      { ...many, experiments: many.experiments.slice(0, -1), archive: many.archive.slice(0, -1) },
+      unmarked,
+      null,
+    );
     const times = Array.from({ length: 5 }, () => {
       const start = process.cpuUsage();
       const next = reviewRows(many, unmarked, all);
@@ -133,8 +160,18 @@ describe('what changed', () => {
 
   test('the archive it is folded from is the product’s own', () => {
     const [experiment] = state.experiments;
-    const event = { type: 'experiment.accepted', seq: 1, v: 1, wall: began + minute, mono: 0, active: minute, data: { id: 'e1', option: 1, score: 1, flags: [] } };
-    expect(archiveAccepted([], experiment!, event as unknown as Parameters<typeof archiveAccepted>[2])).toEqual([state.archive[0]]);
+    const event = {
+      type: 'experiment.accepted',
+      seq: 1,
+      v: 1,
+      wall: began + minute,
+      mono: 0,
+      active: minute,
+      data: { id: 'e1', option: 1, score: 1, flags: [] },
+    };
+    expect(archiveAccepted([], experiment!, event as unknown as Parameters<typeof archiveAccepted>[2])).toEqual([
+      state.archive[0],
+    ]);
   });
 });
 
@@ -153,7 +190,11 @@ describe('the frame', () => {
 
   test('falls back to the standing candidate until someone decides', () => {
     expect(frameOf(scene(entries))).toMatchObject({
-      ...{ standing: 'e3', record: 'e2', final: { candidate: 'e3', by: 'fallback', who: 'hma', reason: 'standing candidate' } },
+      ...{
+        standing: 'e3',
+        record: 'e2',
+        final: { candidate: 'e3', by: 'fallback', who: 'hma', reason: 'standing candidate' },
+      },
       ...{ canSelect: true, cannot: '' },
       options: [
         { number: 1, agent: 'A', from: 0, to: 2 * minute - 1000 },
@@ -165,7 +206,13 @@ describe('the frame', () => {
 
   test('an open review says who looks; a nomination is told before the window closes', () => {
     const open = scene(entries, { state: { phase: 'reviewing', review: review({ state: 'open' }) } });
-    expect(frameOf(open).review).toEqual({ reviewer: 'B', state: 'open', outcome: null, detail: 'beta is looking through the archive.', nominated: null });
+    expect(frameOf(open).review).toEqual({
+      reviewer: 'B',
+      state: 'open',
+      outcome: null,
+      detail: 'beta is looking through the archive.',
+      nominated: null,
+    });
     const nomination = { candidate: 'e2', reason: 'most stable', at: 350 * minute };
     const cast = scene(entries, { state: { review: review({ state: 'open', nomination }) } });
     expect(frameOf(cast).review).toMatchObject({ outcome: null, detail: 'most stable', nominated: 'e2' });
@@ -189,10 +236,15 @@ describe('the frame', () => {
     const own = selection({ candidate: 'e2', by: 'reviewer', who: 'beta', reason: 'most stable' });
     const person = selection({ candidate: 'e1', by: 'person', who: 'Mara', reason: 'smallest', gradesRevealed: true });
     const cleared = selection({ candidate: null, by: 'person', who: 'Mara' });
-    const final = (...selections: typeof own[]) => frameOf(scene(entries, { state: { selections } })).final;
+    const final = (...selections: (typeof own)[]) => frameOf(scene(entries, { state: { selections } })).final;
     expect(final(own)).toEqual({ candidate: 'e2', by: 'reviewer', who: 'beta', reason: 'most stable' });
     expect(final(own, person)).toEqual({ candidate: 'e1', by: 'person', who: 'Mara', reason: 'smallest' });
-    expect(final(own, person, cleared)).toEqual({ candidate: 'e2', by: 'reviewer', who: 'beta', reason: 'most stable' });
+    expect(final(own, person, cleared)).toEqual({
+      candidate: 'e2',
+      by: 'reviewer',
+      who: 'beta',
+      reason: 'most stable',
+    });
   });
 
   test('an absent controller is told, and why nothing can be selected', () => {
@@ -202,7 +254,13 @@ describe('the frame', () => {
   });
 
   test('time stands still when the run is over', () => {
-    const state = scene(entries, { state: { phase: 'finished', explorationEndedAt: 50 * minute, finished: { reason: 'deadline', wall: 0, active: 60 * minute } } });
+    const state = scene(entries, {
+      state: {
+        phase: 'finished',
+        explorationEndedAt: 50 * minute,
+        finished: { reason: 'deadline', wall: 0, active: 60 * minute },
+      },
+    });
     expect(frameOf(state, 999)).toMatchObject({ now: 60 * minute, explorationEnd: 50 * minute });
   });
 });

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { reviewFrame, reviewRows } from '../../src/window/reviewModel.ts';
 import type { RunState } from '../../src/run/model.ts';
-import { clickHeading, everything, filterRows, sortRows, type RowFilter, type SortKey } from '../../webview-ui/review/rowOrder.ts';
+import {
+  clickHeading,
+  everything,
+  filterRows,
+  sortRows,
+  type RowFilter,
+  type SortKey,
+} from '../../webview-ui/review/rowOrder.ts';
 import { nothingYet, tell, withRows } from '../../webview-ui/review/pageModel.ts';
 import { freshView, readView, viewFor } from '../../webview-ui/review/viewState.ts';
 import { spanOf } from '../../webview-ui/kit/virtualRows.ts';
@@ -10,7 +17,10 @@ import { at, present, scene, unmarked } from './scenes.ts';
 
 const pageOf = (state: RunState, marks: Marks = unmarked) => {
   const made = reviewRows(state, marks, null);
-  return { rows: [...made.all.values()], frame: reviewFrame(state, { given: at(60), presence: present, recordId: made.record }) };
+  return {
+    rows: [...made.all.values()],
+    frame: reviewFrame(state, { given: at(60), presence: present, recordId: made.record }),
+  };
 };
 
 const state = scene([
@@ -23,9 +33,14 @@ const state = scene([
   { score: 0.7, option: 3 },
 ]);
 const { rows, frame } = pageOf(state);
-const sorted = (...keys: SortKey[]): string => sortRows(rows, keys, frame).map(({ id }) => id).join(' ');
+const sorted = (...keys: SortKey[]): string =>
+  sortRows(rows, keys, frame)
+    .map(({ id }) => id)
+    .join(' ');
 const filtered = (part: Partial<RowFilter>, given = rows): string =>
-  filterRows(given, { ...everything, ...part }, frame).map(({ id }) => id).join(' ');
+  filterRows(given, { ...everything, ...part }, frame)
+    .map(({ id }) => id)
+    .join(' ');
 
 describe('order', () => {
   test('ties keep the order of submission; NaN and rejected rows are last in both directions, but there', () => {
@@ -39,12 +54,19 @@ describe('order', () => {
   });
 
   test('a click sorts the better way first and turns round at the next; with shift it adds', () => {
-    const click = (keys: readonly SortKey[], column: SortKey['column'], shift = false) => clickHeading(keys, column, { shift, frame });
+    const click = (keys: readonly SortKey[], column: SortKey['column'], shift = false) =>
+      clickHeading(keys, column, { shift, frame });
     const once = click([{ column: 'candidate', down: true }], 'score');
     expect(once).toEqual([{ column: 'score', down: true }]);
     expect(click(once, 'score')).toEqual([{ column: 'score', down: false }]);
-    expect(click(once, 'author', true)).toEqual([{ column: 'score', down: true }, { column: 'author', down: false }]);
-    expect(click(click(once, 'author', true), 'score', true)).toEqual([{ column: 'score', down: false }, { column: 'author', down: false }]);
+    expect(click(once, 'author', true)).toEqual([
+      { column: 'score', down: true },
+      { column: 'author', down: false },
+    ]);
+    expect(click(click(once, 'author', true), 'score', true)).toEqual([
+      { column: 'score', down: false },
+      { column: 'author', down: false },
+    ]);
     expect(click(click(once, 'author', true), 'author')).toEqual([{ column: 'author', down: false }]);
     const lower = { ...frame, metric: { ...frame.metric, direction: 'minimize' } } as const;
     expect(clickHeading([], 'score', { shift: false, frame: lower })).toEqual([{ column: 'score', down: false }]);
@@ -100,9 +122,19 @@ describe('the model of the page', () => {
 
 describe('what is remembered', () => {
   test('comes back as it was, and anything else as the fresh view', () => {
-    const view = { ...freshView, run: 'r', sort: [{ column: 'score', down: true }], without: ['size'], marked: ['e1'], active: 'e2', scale: 'log', draft: 'so far' } as const;
+    const view = {
+      ...freshView,
+      run: 'r',
+      sort: [{ column: 'score', down: true }],
+      without: ['size'],
+      marked: ['e1'],
+      active: 'e2',
+      scale: 'log',
+      draft: 'so far',
+    } as const;
     expect(readView(JSON.parse(JSON.stringify(view)))).toEqual(view);
-    for (const odd of [undefined, null, 7, 'x', [], { sort: [{ column: 'nope', down: 1 }], filter: 3, marked: [4] }]) expect(readView(odd)).toEqual(freshView);
+    for (const odd of [undefined, null, 7, 'x', [], { sort: [{ column: 'nope', down: 1 }], filter: 3, marked: [4] }])
+      expect(readView(odd)).toEqual(freshView);
   });
 
   test('columns and order go on to another run; what belongs to its candidates does not', () => {

@@ -69,7 +69,15 @@ function optionsOf(experiments: readonly Experiment[]): Option[] {
     const openedAt = index === 0 ? 0 : submittedAt;
     const next = firsts[index + 1]?.submittedAt ?? null;
     return {
-      ...{ number, agent, state: next === null ? 'open' : 'closed', tokenHash: '', openedAt, attempts: [], accepted: [] },
+      ...{
+        number,
+        agent,
+        state: next === null ? 'open' : 'closed',
+        tokenHash: '',
+        openedAt,
+        attempts: [],
+        accepted: [],
+      },
       ...{ submissions: 0, closure: null, endedItself: false, capSeenAt: null, failures: 0, retryAt: null },
       ...{ ended: [], survivors: [], endingAt: next, endingMono: null, settledAt: next, reapedAt: next },
       ...{ cleanAt: next, closedAt: next },
@@ -80,7 +88,11 @@ function optionsOf(experiments: readonly Experiment[]): Option[] {
 /** A run in which these experiments were decided; the rest is ordinary unless told otherwise. */
 export function scene(
   entries: readonly Entry[],
-  given: { readonly metric?: Partial<Metric>; readonly feedback?: Terms['feedback']; readonly state?: Partial<RunState> } = {},
+  given: {
+    readonly metric?: Partial<Metric>;
+    readonly feedback?: Terms['feedback'];
+    readonly state?: Partial<RunState>;
+  } = {},
 ): RunState {
   const experiments: Experiment[] = [];
   const archive: Candidate[] = [];
@@ -117,7 +129,12 @@ export const selection = (parts: Pick<Selection, 'candidate' | 'by' | 'who'> & P
 });
 
 /** The clocks at a minute of active time. */
-export const at = (minutes: number) => ({ wall: began + minutes * minute, mono: 0, boot: 'b', active: minutes * minute });
+export const at = (minutes: number) => ({
+  wall: began + minutes * minute,
+  mono: 0,
+  boot: 'b',
+  active: minutes * minute,
+});
 
 export const present = { canIntend: true, cannot: '', banner: '' } as const;
 export const unmarked = { starred: () => false, hidden: () => false } as const;

@@ -32,11 +32,21 @@ export function Ask(props: {
       {reason !== undefined && (
         <label class="field">
           <span>Reason (recorded)</span>
-          <textarea rows={3} maxLength={4000} value={reason} onInput={(event) => onReason?.(event.currentTarget.value)} />
+          <textarea
+            rows={3}
+            maxLength={4000}
+            value={reason}
+            onInput={(event) => onReason?.(event.currentTarget.value)}
+          />
         </label>
       )}
       <div class="buttons">
-        <button type="button" class="primary" aria-disabled={wanting} onClick={() => (wanting ? form.current?.querySelector('textarea')?.focus() : onYes())}>
+        <button
+          type="button"
+          class="primary"
+          aria-disabled={wanting}
+          onClick={() => (wanting ? form.current?.querySelector('textarea')?.focus() : onYes())}
+        >
           {yes}
         </button>
         <button type="button" class="quiet" onClick={onNo}>

@@ -57,14 +57,19 @@ export function CandidateGrid(props: GridProps) {
     props.onCursor(next);
     requestAnimationFrame(() => {
       const all = [...(grid.current?.querySelectorAll<HTMLElement>('[data-cell]') ?? [])];
-      all.find(({ dataset }) => dataset['cell'] === next.cell && dataset['row'] === (next.row ?? ''))?.focus({ preventScroll: next.row !== null });
+      all
+        .find(({ dataset }) => dataset['cell'] === next.cell && dataset['row'] === (next.row ?? ''))
+        ?.focus({ preventScroll: next.row !== null });
     });
   };
   const drawn = indexes(span, place);
-  const widths = columns.map(({ width, id }) => (id === 'note' ? `minmax(${width}em, 1fr)` : `${width}em`));
+  const crowded = Math.max(0, ...[...props.places.values()].map(({ length }) => length - 2)) * 6; // each further badge, in em
+  const widths = columns.map(({ width, id }) =>
+    id === 'note' ? `minmax(${width}em, 1fr)` : `${id === 'candidate' ? width + crowded : width}em`,
+  );
   const style = {
     '--columns': `2.2em 2.2em ${widths.join(' ')}`,
-    '--least': `${columns.reduce((sum, { width }) => sum + width, 4.4)}em`,
+    '--least': `${columns.reduce((sum, { width }) => sum + width, 4.4 + crowded)}em`,
     '--row': `${rowHeight}px`,
   };
   return (
@@ -92,11 +97,24 @@ export function CandidateGrid(props: GridProps) {
       <div class="body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
         {drawn.map((index) => {
           const row = rows[index];
-          return row && <Row key={row.id} row={row} index={index} isMarked={marked.has(row.id)} scene={{ frame, wall: props.wall }} {...props} />;
+          return (
+            row && (
+              <Row
+                key={row.id}
+                row={row}
+                index={index}
+                isMarked={marked.has(row.id)}
+                scene={{ frame, wall: props.wall }}
+                {...props}
+              />
+            )
+          );
         })}
       </div>
       {rows.length === 0 && <p class="nothing">No candidate fits the filter.</p>}
-      <span class="unseen">{cursor.row === null ? 'Enter sorts by this column, Shift+Enter adds it to the order.' : ''}</span>
+      <span class="unseen">
+        {cursor.row === null ? 'Enter sorts by this column, Shift+Enter adds it to the order.' : ''}
+      </span>
     </div>
   );
 }
@@ -124,7 +142,8 @@ function bringIntoView(grid: HTMLElement, index: number, rowHeight: number): voi
   else if (top + rowHeight > grid.scrollTop + visible) grid.scrollTop = top + rowHeight - visible;
 }
 
-const pageOf = (grid: HTMLElement | null, rowHeight: number): number => Math.max(1, Math.floor((grid?.clientHeight ?? 0) / rowHeight) - 2);
+const pageOf = (grid: HTMLElement | null, rowHeight: number): number =>
+  Math.max(1, Math.floor((grid?.clientHeight ?? 0) / rowHeight) - 2);
 
 const rowIdOf = (target: EventTarget | null): string | null =>
   target instanceof Element ? (target.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? null) || null : null;
@@ -164,24 +183,65 @@ function Heading(props: GridProps & { readonly column: Column }) {
   );
 }
 
-function Row(props: GridProps & { readonly row: ReviewRow; readonly index: number; readonly isMarked: boolean; readonly scene: Scene }) {
+function Row(
+  props: GridProps & {
+    readonly row: ReviewRow;
+    readonly index: number;
+    readonly isMarked: boolean;
+    readonly scene: Scene;
+  },
+) {
   const { row, index, isMarked, rowHeight, columns, active, hovered, scene } = props;
-  const classes = ['row', row.state, row.id === active ? 'active' : '', row.id === hovered ? 'hovered' : '', isMarked ? 'marked' : '', row.hidden ? 'is-hidden' : ''];
-  const go = (cell: CellId) => (event: MouseEvent): void => {
-    props.onCursor({ row: row.id, cell });
-    if (event.ctrlKey || event.metaKey || cell === 'mark') props.onMark(row.id);
-    else if (cell === 'star') props.onStar(row);
-  };
+  const classes = [
+    'row',
+    row.state,
+    row.id === active ? 'active' : '',
+    row.id === hovered ? 'hovered' : '',
+    isMarked ? 'marked' : '',
+    row.hidden ? 'is-hidden' : '',
+  ];
+  const go =
+    (cell: CellId) =>
+    (event: MouseEvent): void => {
+      props.onCursor({ row: row.id, cell });
+      if (event.ctrlKey || event.metaKey || cell === 'mark') props.onMark(row.id);
+      else if (cell === 'star') props.onStar(row);
+    };
   return (
-    <div class={classes.filter(Boolean).join(' ')} role="row" data-row={row.id} aria-rowindex={index + 2} aria-selected={isMarked} style={{ top: `${index * rowHeight}px` }} onDblClick={() => props.onOpen(row.id)}>
-      <div role="gridcell" class="cell icon" aria-label={isMarked ? 'chosen for comparison' : 'not chosen'} {...cellProps('mark', row.id, props)} onClick={go('mark')}>
+    <div
+      class={classes.filter(Boolean).join(' ')}
+      role="row"
+      data-row={row.id}
+      aria-rowindex={index + 2}
+      aria-selected={isMarked}
+      style={{ top: `${index * rowHeight}px` }}
+      onDblClick={() => props.onOpen(row.id)}
+    >
+      <div
+        role="gridcell"
+        class="cell icon"
+        aria-label={isMarked ? 'chosen for comparison' : 'not chosen'}
+        {...cellProps('mark', row.id, props)}
+        onClick={go('mark')}
+      >
         <Tick on={isMarked} />
       </div>
-      <div role="gridcell" class="cell icon" aria-label={row.starred ? 'starred' : 'not starred'} {...cellProps('star', row.id, props)} onClick={go('star')}>
+      <div
+        role="gridcell"
+        class="cell icon"
+        aria-label={row.starred ? 'starred' : 'not starred'}
+        {...cellProps('star', row.id, props)}
+        onClick={go('star')}
+      >
         <Star on={row.starred} />
       </div>
       {columns.map((column) => (
-        <div role="gridcell" class={`cell ${column.numeric ? 'numeric' : ''} cell-${column.id}`} {...cellProps(column.id, row.id, props)} onClick={go(column.id)}>
+        <div
+          role="gridcell"
+          class={`cell ${column.numeric ? 'numeric' : ''} cell-${column.id}`}
+          {...cellProps(column.id, row.id, props)}
+          onClick={go(column.id)}
+        >
           <Content column={column} row={row} scene={scene} places={props.places} />
         </div>
       ))}
@@ -189,7 +249,12 @@ function Row(props: GridProps & { readonly row: ReviewRow; readonly index: numbe
   );
 }
 
-function Content(props: { readonly column: Column; readonly row: ReviewRow; readonly scene: Scene; readonly places: ReadonlyMap<string, readonly Place[]> }) {
+function Content(props: {
+  readonly column: Column;
+  readonly row: ReviewRow;
+  readonly scene: Scene;
+  readonly places: ReadonlyMap<string, readonly Place[]>;
+}) {
   const { column, row, scene, places } = props;
   if (column.id === 'author') return <Agent slot={row.author} name={scene.frame.agents[row.author]} />;
   if (column.id === 'candidate') {
@@ -203,11 +268,25 @@ function Content(props: { readonly column: Column; readonly row: ReviewRow; read
     );
   }
   const text = column.text(row, scene);
-  if (column.id === 'change') return <span class={row.change === null || row.change === 0 ? '' : row.change > 0 ? 'better' : 'worse'}>{sayChangeOf(row.change)}</span>;
-  return column.id === 'note' || column.id === 'flags' ? <span title={text || (row.reason ?? '')}>{text || (column.id === 'note' ? (row.reason ?? '') : '')}</span> : <>{text}</>;
+  if (column.id === 'change')
+    return (
+      <span class={row.change === null || row.change === 0 ? '' : row.change > 0 ? 'better' : 'worse'}>
+        {sayChangeOf(row.change)}
+      </span>
+    );
+  return column.id === 'note' || column.id === 'flags' ? (
+    <span title={text || (row.reason ?? '')}>{text || (column.id === 'note' ? (row.reason ?? '') : '')}</span>
+  ) : (
+    <>{text}</>
+  );
 }
 
-type KeyScene = GridProps & { readonly cells: readonly CellId[]; readonly place: number; readonly page: number; focus: (cursor: Cursor) => void };
+type KeyScene = GridProps & {
+  readonly cells: readonly CellId[];
+  readonly place: number;
+  readonly page: number;
+  focus: (cursor: Cursor) => void;
+};
 
 /** The keys of the grid: arrows, Home, End, Page Up and Down; Space chooses, Enter opens or sorts, s stars, h hides. */
 function handleKey(event: KeyboardEvent, scene: KeyScene): void {
@@ -233,13 +312,19 @@ function act({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, { cursor, rows, .
 }
 
 /** Where a key moves the cursor; null when it doesn't. */
-function moved({ key, ctrlKey, metaKey }: KeyboardEvent, { cursor, cells, rows, place, page }: KeyScene): Cursor | null {
+function moved(
+  { key, ctrlKey, metaKey }: KeyboardEvent,
+  { cursor, cells, rows, place, page }: KeyScene,
+): Cursor | null {
   const column = cells.indexOf(cursor.cell);
   const at = (index: number): Cursor => {
     const row = rows[Math.min(rows.length - 1, index)];
     return { row: index < 0 || !row ? null : row.id, cell: cursor.cell };
   };
-  const across = (index: number): Cursor => ({ row: cursor.row, cell: cells[Math.max(0, Math.min(cells.length - 1, index))] ?? cursor.cell });
+  const across = (index: number): Cursor => ({
+    row: cursor.row,
+    cell: cells[Math.max(0, Math.min(cells.length - 1, index))] ?? cursor.cell,
+  });
   const now = cursor.row === null ? -1 : Math.max(0, place);
   const far = ctrlKey || metaKey;
   switch (key) {

@@ -72,7 +72,13 @@ export function Details(props: Props) {
         />
       ) : (
         <div class="buttons">
-          <button type="button" class="primary select-final" aria-disabled={why !== ''} title={why} onClick={() => why === '' && setSelecting(true)}>
+          <button
+            type="button"
+            class="primary select-final"
+            aria-disabled={why !== ''}
+            title={why}
+            onClick={() => why === '' && setSelecting(true)}
+          >
             Select as final…
           </button>
           {why !== '' && <p class="aside">{why}</p>}
@@ -85,10 +91,18 @@ export function Details(props: Props) {
             Files
           </button>
         )}
-        <button type="button" aria-pressed={row.starred} onClick={() => post({ type: 'star', candidate: row.id, on: !row.starred })}>
+        <button
+          type="button"
+          aria-pressed={row.starred}
+          onClick={() => post({ type: 'star', candidate: row.id, on: !row.starred })}
+        >
           <Star on={row.starred} /> {row.starred ? 'Starred' : 'Star'}
         </button>
-        <button type="button" aria-pressed={row.hidden} onClick={() => post({ type: 'hide', candidate: row.id, on: !row.hidden })}>
+        <button
+          type="button"
+          aria-pressed={row.hidden}
+          onClick={() => post({ type: 'hide', candidate: row.id, on: !row.hidden })}
+        >
           {row.hidden ? 'Show again' : 'Hide'}
         </button>
       </div>
@@ -98,7 +112,10 @@ export function Details(props: Props) {
 
 function Values({ row, scene }: { readonly row: ReviewRow; readonly scene: Scene }) {
   const { frame } = scene;
-  const shown = columns.filter(({ id, there }) => !['candidate', 'author', 'note', 'size', 'age', 'flags', 'option'].includes(id) && there(frame, [row]));
+  const shown = columns.filter(
+    ({ id, there }) =>
+      !['candidate', 'author', 'note', 'size', 'age', 'flags', 'option'].includes(id) && there(frame, [row]),
+  );
   const flags = row.flags.map((flag) => flag.replaceAll('_', ' ')).join(', ');
   const size = columns.find(({ id }) => id === 'size')?.text(row, scene) ?? '';
   return (
@@ -140,7 +157,10 @@ function Diffs({ row, rows, frame, byId, marked, post }: Props & { readonly row:
     { id: previousOf(row, rows)?.id, words: 'Previous' },
     { id: frame.standing, words: 'Standing' },
     { id: frame.final?.candidate, words: 'Final' },
-    ...marked.filter((id) => byId.get(id)?.state === 'accepted').slice(0, 4).map((id) => ({ id, words: nameOf(byId.get(id) ?? { id, order: null }) })),
+    ...marked
+      .filter((id) => byId.get(id)?.state === 'accepted')
+      .slice(0, 4)
+      .map((id) => ({ id, words: nameOf(byId.get(id) ?? { id, order: null }) })),
   ];
   const fitting = against.flatMap(({ id, words }) => (typeof id === 'string' && id !== row.id ? [{ id, words }] : []));
   if (fitting.length === 0) return null;
@@ -148,7 +168,11 @@ function Diffs({ row, rows, frame, byId, marked, post }: Props & { readonly row:
     <div class="buttons small" role="group" aria-label="Diff against">
       <span class="buttons-title">Diff against</span>
       {fitting.map(({ id, words }) => (
-        <button type="button" title={`What changed from ${id} to ${row.id}`} onClick={() => post({ type: 'diff', before: id, after: row.id })}>
+        <button
+          type="button"
+          title={`What changed from ${id} to ${row.id}`}
+          onClick={() => post({ type: 'diff', before: id, after: row.id })}
+        >
           {words}
         </button>
       ))}

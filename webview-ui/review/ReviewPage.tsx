@@ -41,10 +41,18 @@ export function ReviewPage({ host }: { readonly host: PageHost }) {
         </div>
       )}
       {model.frame ? (
-        <Review frame={model.frame} rows={model.rows} view={view} setView={setView} host={host} wanted={wanted} onScroll={(top) => {
-          scrolled.current = top;
-          keep();
-        }} />
+        <Review
+          frame={model.frame}
+          rows={model.rows}
+          view={view}
+          setView={setView}
+          host={host}
+          wanted={wanted}
+          onScroll={(top) => {
+            scrolled.current = top;
+            keep();
+          }}
+        />
       ) : (
         <p class="empty">{model.empty || 'Reading the run…'}</p>
       )}
@@ -106,7 +114,11 @@ function Review({ frame, rows, view, setView, host, wanted, onScroll }: ReviewPr
   const chosen = view.marked.flatMap((id) => byId.get(id) ?? []);
   const go = (id: string): void => {
     if (!byId.has(id)) return;
-    setView((now) => ({ ...now, active: id, filter: filterRows([byId.get(id)!], now.filter, frame).length > 0 ? now.filter : everything }));
+    setView((now) => ({
+      ...now,
+      active: id,
+      filter: filterRows([byId.get(id)!], now.filter, frame).length > 0 ? now.filter : everything,
+    }));
     setCell((now) => ({ ...now, row: id }));
     setReveals((now) => now + 1);
   };
@@ -115,7 +127,11 @@ function Review({ frame, rows, view, setView, host, wanted, onScroll }: ReviewPr
   }, [wanted]);
   const isListed = cell.row === null || sorted.some(({ id }) => id === cell.row);
   const comparing = view.comparing && chosen.length > 0;
-  const mark = (id: string): void => setView((now) => ({ ...now, marked: now.marked.includes(id) ? now.marked.filter((each) => each !== id) : [...now.marked, id] }));
+  const mark = (id: string): void =>
+    setView((now) => ({
+      ...now,
+      marked: now.marked.includes(id) ? now.marked.filter((each) => each !== id) : [...now.marked, id],
+    }));
   return (
     <main class="page">
       {frame.banner !== '' && (
@@ -127,7 +143,16 @@ function Review({ frame, rows, view, setView, host, wanted, onScroll }: ReviewPr
       {comparing ? (
         <Compare frame={frame} rows={chosen} wall={wall} post={post} onUnmark={mark} />
       ) : (
-        <Trajectory frame={frame} rows={rows} scale={view.scale} active={view.active} hovered={hovered} onScale={(scale) => change({ scale })} onHover={setHovered} onActive={go} />
+        <Trajectory
+          frame={frame}
+          rows={rows}
+          scale={view.scale}
+          active={view.active}
+          hovered={hovered}
+          onScale={(scale) => change({ scale })}
+          onHover={setHovered}
+          onActive={go}
+        />
       )}
       <section class="candidates" aria-label="Candidates">
         <Toolbar
@@ -168,7 +193,8 @@ function Review({ frame, rows, view, setView, host, wanted, onScroll }: ReviewPr
           onHover={setHovered}
         />
         <p class="keys">
-          <kbd>Space</kbd> choose <kbd>Enter</kbd> details <kbd>S</kbd> star <kbd>H</kbd> hide <kbd>Shift</kbd>+click adds to the order
+          <kbd>Space</kbd> choose <kbd>Enter</kbd> details <kbd>S</kbd> star <kbd>H</kbd> hide <kbd>Shift</kbd>+click
+          adds to the order
         </p>
       </section>
       <Details

@@ -31,30 +31,53 @@ const kinds = {
 export function Toolbar(props: Props) {
   const { frame, filter, onFilter, shown, all, marked, comparing, hiddenRows } = props;
   const change = (part: Partial<RowFilter>): void => onFilter({ ...filter, ...part });
-  const kind = (value: string): RowFilter['kind'] => (Object.keys(kinds) as RowFilter['kind'][]).find((each) => each === value) ?? 'all';
+  const kind = (value: string): RowFilter['kind'] =>
+    (Object.keys(kinds) as RowFilter['kind'][]).find((each) => each === value) ?? 'all';
   const filtered = filter.text !== '' || filter.author !== 'all' || filter.option !== null || filter.kind !== 'all';
   return (
     <div class="toolbar" role="group" aria-label="Filters and columns">
-      <input type="search" aria-label="Filter by text" placeholder="Filter: id, author, note, flag" value={filter.text} onInput={(event) => change({ text: event.currentTarget.value })} />
-      <select aria-label="Author" value={filter.author} onChange={({ currentTarget: { value } }) => change({ author: value === 'A' || value === 'B' ? value : 'all' })}>
+      <input
+        type="search"
+        aria-label="Filter by text"
+        placeholder="Filter: id, author, note, flag"
+        value={filter.text}
+        onInput={(event) => change({ text: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Author"
+        value={filter.author}
+        onChange={({ currentTarget: { value } }) => change({ author: value === 'A' || value === 'B' ? value : 'all' })}
+      >
         <option value="all">Both authors</option>
         <option value="A">{frame.agents.A}</option>
         <option value="B">{frame.agents.B}</option>
       </select>
-      <select aria-label="Option" value={filter.option ?? ''} onChange={({ currentTarget: { value } }) => change({ option: value === '' ? null : Number(value) })}>
+      <select
+        aria-label="Option"
+        value={filter.option ?? ''}
+        onChange={({ currentTarget: { value } }) => change({ option: value === '' ? null : Number(value) })}
+      >
         <option value="">All options</option>
         {frame.options.map(({ number, agent }) => (
           <option value={number}>{`Option ${number}: ${frame.agents[agent]}`}</option>
         ))}
       </select>
-      <select aria-label="Kind" value={filter.kind} onChange={({ currentTarget: { value } }) => change({ kind: kind(value) })}>
+      <select
+        aria-label="Kind"
+        value={filter.kind}
+        onChange={({ currentTarget: { value } }) => change({ kind: kind(value) })}
+      >
         {Object.entries(kinds).map(([value, words]) => (
           <option value={value}>{words}</option>
         ))}
       </select>
       {(hiddenRows > 0 || filter.hidden) && (
         <label class="check">
-          <input type="checkbox" checked={filter.hidden} onChange={({ currentTarget: { checked } }) => change({ hidden: checked })} />
+          <input
+            type="checkbox"
+            checked={filter.hidden}
+            onChange={({ currentTarget: { checked } }) => change({ hidden: checked })}
+          />
           Show hidden ({hiddenRows})
         </label>
       )}
@@ -71,7 +94,13 @@ export function Toolbar(props: Props) {
           Choose none
         </button>
       )}
-      <button type="button" aria-pressed={comparing} disabled={marked < 2 && !comparing} title={marked < 2 ? 'Choose two rows or more (Space) to compare them' : ''} onClick={props.onCompare}>
+      <button
+        type="button"
+        aria-pressed={comparing}
+        disabled={marked < 2 && !comparing}
+        title={marked < 2 ? 'Choose two rows or more (Space) to compare them' : ''}
+        onClick={props.onCompare}
+      >
         {comparing ? 'Back to the chart' : `Compare${marked > 0 ? ` (${marked})` : ''}`}
       </button>
     </div>
@@ -79,7 +108,8 @@ export function Toolbar(props: Props) {
 }
 
 function Columns({ offered, without, onColumns, frame }: Props) {
-  const toggle = (id: ColumnId, on: boolean): void => onColumns(on ? without.filter((each) => each !== id) : [...without, id]);
+  const toggle = (id: ColumnId, on: boolean): void =>
+    onColumns(on ? without.filter((each) => each !== id) : [...without, id]);
   return (
     <details
       class="columns"
@@ -89,7 +119,8 @@ function Columns({ offered, without, onColumns, frame }: Props) {
         event.currentTarget.querySelector('summary')?.focus();
       }}
       onFocusOut={(event) => {
-        if (event.relatedTarget instanceof Node && !event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false;
+        if (event.relatedTarget instanceof Node && !event.currentTarget.contains(event.relatedTarget))
+          event.currentTarget.open = false;
       }}
     >
       <summary>Columns</summary>
@@ -98,7 +129,11 @@ function Columns({ offered, without, onColumns, frame }: Props) {
           .filter(({ id }) => id !== 'candidate')
           .map(({ id, label }) => (
             <label class="check">
-              <input type="checkbox" checked={!without.includes(id)} onChange={({ currentTarget: { checked } }) => toggle(id, checked)} />
+              <input
+                type="checkbox"
+                checked={!without.includes(id)}
+                onChange={({ currentTarget: { checked } }) => toggle(id, checked)}
+              />
               {label(frame)}
             </label>
           ))}

@@ -2,7 +2,16 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sayScore } from '../../src/base/numbers.ts';
 import type { ReviewFrame, ReviewRow } from '../../src/window/reviewMessages.ts';
 import { Agent } from '../kit/icons.tsx';
-import { chartModel, margin, markPath, nearest, optionLines, summary, type ChartModel, type ChartPoint } from './chartModel.ts';
+import {
+  chartModel,
+  margin,
+  markPath,
+  nearest,
+  optionLines,
+  summary,
+  type ChartModel,
+  type ChartPoint,
+} from './chartModel.ts';
 import { sayAt } from './columns.ts';
 import { nameOf, placesOf, placeWords } from './pageModel.ts';
 
@@ -25,7 +34,9 @@ export function Trajectory(props: Props) {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return undefined;
-    const watch = new ResizeObserver(() => setSize({ width: Math.max(240, element.clientWidth), height: Math.max(120, element.clientHeight) }));
+    const watch = new ResizeObserver(() =>
+      setSize({ width: Math.max(240, element.clientWidth), height: Math.max(120, element.clientHeight) }),
+    );
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
@@ -38,32 +49,51 @@ export function Trajectory(props: Props) {
         <h2 id="trajectory-title">Trajectory{blind ? ' of reported scores' : ''}</h2>
         <ul class="legend">
           <li>
-            <svg viewBox="0 0 18 8" aria-hidden="true"><path class="line-standing" d="M0 4H18" /></svg>Standing
+            <svg viewBox="0 0 18 8" aria-hidden="true">
+              <path class="line-standing" d="M0 4H18" />
+            </svg>
+            Standing
           </li>
           <li>
-            <svg viewBox="0 0 18 8" aria-hidden="true"><path class="line-record" d="M0 4H18" /></svg>Record
+            <svg viewBox="0 0 18 8" aria-hidden="true">
+              <path class="line-record" d="M0 4H18" />
+            </svg>
+            Record
           </li>
-          <li><Agent slot="A" name={frame.agents.A} /></li>
-          <li><Agent slot="B" name={frame.agents.B} /></li>
+          <li>
+            <Agent slot="A" name={frame.agents.A} />
+          </li>
+          <li>
+            <Agent slot="B" name={frame.agents.B} />
+          </li>
         </ul>
         <label class="inline">
           Scale
-          <select value={model.canLog ? scale : 'linear'} disabled={!model.canLog} onChange={(event) => onScale(event.currentTarget.value === 'log' ? 'log' : 'linear')}>
+          <select
+            value={model.canLog ? scale : 'linear'}
+            disabled={!model.canLog}
+            onChange={(event) => onScale(event.currentTarget.value === 'log' ? 'log' : 'linear')}
+          >
             <option value="linear">linear</option>
             <option value="log">logarithmic</option>
           </select>
         </label>
       </div>
-      <p class="summary" id="trajectory-summary">{words}</p>
+      <p class="summary" id="trajectory-summary">
+        {words}
+      </p>
       <div class="plot" ref={box}>
         <Plot {...props} model={model} size={size} />
+        <Hover {...props} model={model} size={size} />
       </div>
       <OptionsTable frame={frame} rows={rows} />
     </section>
   );
 }
 
-function Plot(props: Props & { readonly model: ChartModel; readonly size: { readonly width: number; readonly height: number } }) {
+function Plot(
+  props: Props & { readonly model: ChartModel; readonly size: { readonly width: number; readonly height: number } },
+) {
   const { model, size, frame, active, hovered, onHover, onActive } = props;
   const { width, height } = size;
   const { points } = model;
@@ -74,7 +104,16 @@ function Plot(props: Props & { readonly model: ChartModel; readonly size: { read
   };
   const keys = (event: KeyboardEvent): void => {
     const now = index < 0 ? points.length : index;
-    const steps: Record<string, number> = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, PageDown: now - 10, PageUp: now + 10, Home: 0, End: points.length - 1 };
+    const steps: Record<string, number> = {
+      ArrowLeft: now - 1,
+      ArrowDown: now - 1,
+      ArrowRight: now + 1,
+      ArrowUp: now + 1,
+      PageDown: now - 10,
+      PageUp: now + 10,
+      Home: 0,
+      End: points.length - 1,
+    };
     const wanted = steps[event.key];
     if (wanted === undefined) return;
     event.preventDefault();
@@ -108,19 +147,41 @@ function Plot(props: Props & { readonly model: ChartModel; readonly size: { read
       <Axes model={model} size={size} />
       <path class="line-record" d={model.record} />
       <path class="line-standing" d={model.standing} />
-      {model.rejected.map((x) => (
-        <path class="rejected-mark" d={`M${x - 3} ${bottom - 7}l6 6m0-6l-6 6`} />
-      ))}
+      <path class="rejected-mark" d={model.rejected.map((x) => `M${x - 3} ${bottom - 7}l6 6m0-6l-6 6`).join('')} />
       <path class="mark mark-A" d={model.marks.A} />
       <path class="mark mark-B" d={model.marks.B} />
       {placesOfPoints(model, frame).map(({ point, words }) => (
         <Ring point={point} label={words} width={width} kind="place" />
       ))}
       {current && <Ring point={current} label="" width={width} kind="active" />}
-      {points.filter(({ row }) => row.id === hovered).map((point) => (
-        <Ring point={point} label={sayPoint(point, frame)} width={width} kind="hover" />
-      ))}
+      {points
+        .filter(({ row }) => row.id === hovered)
+        .map((point) => (
+          <Ring point={point} label="" width={width} kind="hover" />
+        ))}
     </svg>
+  );
+}
+
+/** What the point under the mouse is, beside it; a screen reader hears the same as the slider's value. */
+function Hover({
+  model,
+  size,
+  frame,
+  hovered,
+}: Props & { readonly model: ChartModel; readonly size: { readonly width: number; readonly height: number } }) {
+  const point = hovered === null ? undefined : model.points.find(({ row }) => row.id === hovered);
+  if (!point) return null;
+  const left = point.x > size.width / 2;
+  const low = point.y > size.height / 2;
+  const style = {
+    ...(left ? { right: `${size.width - point.x + 12}px` } : { left: `${point.x + 12}px` }),
+    ...(low ? { bottom: `${size.height - point.y + 10}px` } : { top: `${point.y + 10}px` }),
+  };
+  return (
+    <div class="hover" aria-hidden="true" style={style}>
+      {sayPoint(point, frame)}
+    </div>
   );
 }
 
@@ -136,14 +197,24 @@ function placesOfPoints({ points }: ChartModel, frame: ReviewFrame): { point: Ch
   });
 }
 
-function Ring(props: { readonly point: ChartPoint; readonly label: string; readonly width: number; readonly kind: string }) {
+function Ring(props: {
+  readonly point: ChartPoint;
+  readonly label: string;
+  readonly width: number;
+  readonly kind: string;
+}) {
   const { point, label, width, kind } = props;
   const left = point.x > width * 0.6;
   const up = point.y > 44;
   return (
     <g class={`ring ring-${kind}`}>
       <circle cx={point.x} cy={point.y} r={7.5} />
-      {kind !== 'place' && <path class={`mark mark-${point.row.author}`} d={markPath(point.row.author, 60)} transform={`translate(${point.x} ${point.y})`} />}
+      {kind !== 'place' && (
+        <path
+          class={`mark mark-${point.row.author}`}
+          d={markPath(point.row.author, { x: point.x, y: point.y, r: 4.4 })}
+        />
+      )}
       {label !== '' && (
         <text x={point.x + (left ? -11 : 11)} y={point.y + (up ? -9 : 17)} text-anchor={left ? 'end' : 'start'}>
           {label}
@@ -153,29 +224,50 @@ function Ring(props: { readonly point: ChartPoint; readonly label: string; reado
   );
 }
 
-function Axes({ model, size }: { readonly model: ChartModel; readonly size: { readonly width: number; readonly height: number } }) {
+function Axes({
+  model,
+  size,
+}: {
+  readonly model: ChartModel;
+  readonly size: { readonly width: number; readonly height: number };
+}) {
   const { width, height } = size;
   const bottom = height - margin.bottom;
-  const labelled = spaced(model.handoffs.map(({ at }) => at), 16);
+  const labelled = spaced(
+    model.handoffs.map(({ at }) => at),
+    16,
+  );
   return (
     <g class="axes" aria-hidden="true">
-      <rect class="after" x={model.explorationEnd} y={margin.top} width={Math.max(0, width - margin.right - model.explorationEnd)} height={bottom - margin.top} />
+      <rect
+        class="after"
+        x={model.explorationEnd}
+        y={margin.top}
+        width={Math.max(0, width - margin.right - model.explorationEnd)}
+        height={bottom - margin.top}
+      />
       {model.yTicks.map(({ at, label }) => (
         <g>
           <path class="gridline" d={`M${margin.left} ${at}H${width - margin.right}`} />
-          <text x={margin.left - 8} y={at} dy="0.32em" text-anchor="end">{label}</text>
+          <text x={margin.left - 8} y={at} dy="0.32em" text-anchor="end">
+            {label}
+          </text>
         </g>
       ))}
       {model.xTicks.map(({ at, label }) => (
-        <text x={at} y={height - 7} text-anchor="middle">{label}</text>
+        <text x={at} y={height - 7} text-anchor="middle">
+          {label}
+        </text>
       ))}
       {model.handoffs.map(({ at, label, agent }, index) => (
         <g class={`handoff agent-${agent}`}>
           <path d={`M${at} ${margin.top}V${bottom}`} />
           {labelled.has(index) && (
             <>
-              <path class={`mark mark-${agent}`} d={markPath(agent, 30)} transform={`translate(${at + 5} ${margin.top - 9})`} />
-              <text x={at + 12} y={margin.top - 5}>{label}</text>
+              <path class={`mark mark-${agent}`} d={markPath(agent, { x: at + 5, y: margin.top - 9, r: 3 })} />
+              <text x={at + 12} y={margin.top - 5}>
+                {label}
+              </text>
             </>
           )}
         </g>
@@ -183,7 +275,9 @@ function Axes({ model, size }: { readonly model: ChartModel; readonly size: { re
       {model.thresholds.map(({ at, label }) => (
         <g class="threshold">
           <path d={`M${margin.left} ${at}H${width - margin.right}`} />
-          <text x={width - margin.right - 2} y={at - 4} text-anchor="end">{label}</text>
+          <text x={width - margin.right - 2} y={at - 4} text-anchor="end">
+            {label}
+          </text>
         </g>
       ))}
       <path class="axis" d={`M${margin.left} ${bottom}H${width - margin.right}`} />
@@ -212,17 +306,23 @@ function OptionsTable({ frame, rows }: { readonly frame: ReviewFrame; readonly r
       {open && (
         <div class="table-box" tabIndex={0} role="region" aria-label="Trajectory by option">
           <table>
-            <caption>By option: what stood and what was best when it ended. Single candidates are in the table of candidates.</caption>
+            <caption>
+              By option: what stood and what was best when it ended. Single candidates are in the table of candidates.
+            </caption>
             <thead>
               <tr>
-                {['Option', 'Agent', 'From', 'To', 'Accepted', 'Rejected', 'Standing', 'Record'].map((title) => <th scope="col">{title}</th>)}
+                {['Option', 'Agent', 'From', 'To', 'Accepted', 'Rejected', 'Standing', 'Record'].map((title) => (
+                  <th scope="col">{title}</th>
+                ))}
               </tr>
             </thead>
             <tbody>
               {optionLines(rows, frame).map((option) => (
                 <tr>
                   <th scope="row">{option.number}</th>
-                  <td><Agent slot={option.agent} name={frame.agents[option.agent]} /></td>
+                  <td>
+                    <Agent slot={option.agent} name={frame.agents[option.agent]} />
+                  </td>
                   <td>{sayAt(option.from)}</td>
                   <td>{option.to === null ? 'open' : sayAt(option.to)}</td>
                   <td>{option.accepted}</td>

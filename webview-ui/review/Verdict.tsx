@@ -53,20 +53,26 @@ export function Verdict({ frame, byId, onActive, post }: Props) {
           {final ? (
             <>
               <Name {...{ frame, byId, onActive }} id={final.candidate} />
-              <Reason text={finalWords(frame)} reason={final.by === 'fallback' ? '' : final.reason} />
+              <Reason text={finalWords(frame)} reason={final.by === 'person' ? final.reason : ''} />
             </>
           ) : (
             <p class="none">None yet: it exists with the first candidate.</p>
           )}
         </Fact>
-        <Fact title="Nomination">{review ? <Nomination {...{ frame, byId, onActive }} /> : <p class="none">The final review has not begun.</p>}</Fact>
+        <Fact title="Nomination">
+          {review ? <Nomination {...{ frame, byId, onActive }} /> : <p class="none">The final review has not begun.</p>}
+        </Fact>
         <Fact title="Standing">
           <Name {...{ frame, byId, onActive }} id={frame.standing} />
-          {frame.standing !== null && <p class="aside">the latest{frame.standing === frame.record ? ', and the record' : ''}</p>}
+          {frame.standing !== null && (
+            <p class="aside">the latest{frame.standing === frame.record ? ', and the record' : ''}</p>
+          )}
         </Fact>
         <Fact title={blind ? 'Record (reported)' : 'Record'}>
           <Name {...{ frame, byId, onActive }} id={frame.record} />
-          {frame.record !== null && <p class="aside">the best so far{frame.record === final?.candidate ? ', and final' : ''}</p>}
+          {frame.record !== null && (
+            <p class="aside">the best so far{frame.record === final?.candidate ? ', and final' : ''}</p>
+          )}
         </Fact>
       </dl>
       <RunActions frame={frame} post={post} />
@@ -83,7 +89,12 @@ function Fact(props: { readonly title: string; readonly strong?: boolean; readon
   );
 }
 
-function Name(props: { readonly frame: ReviewFrame; readonly byId: ReadonlyMap<string, ReviewRow>; readonly id: string | null; onActive: (id: string) => void }) {
+function Name(props: {
+  readonly frame: ReviewFrame;
+  readonly byId: ReadonlyMap<string, ReviewRow>;
+  readonly id: string | null;
+  onActive: (id: string) => void;
+}) {
   const { frame, byId, id, onActive } = props;
   const row = id === null ? undefined : byId.get(id);
   if (!row) return <p class="none">{id ?? 'None yet.'}</p>;
@@ -103,7 +114,8 @@ function Name(props: { readonly frame: ReviewFrame; readonly byId: ReadonlyMap<s
 function finalWords({ final, feedback, grades, history }: ReviewFrame): string {
   if (!final) return '';
   if (final.by === 'fallback') return `fallback: the ${final.reason}`;
-  const seen = history.findLast((each) => each.candidate === final.candidate && each.by === final.by)?.gradesRevealed === true;
+  const seen =
+    history.findLast((each) => each.candidate === final.candidate && each.by === final.by)?.gradesRevealed === true;
   const after = seen && (grades !== 'none' || feedback === 'blind') ? ', after grades were seen' : '';
   return final.by === 'person' ? `selected by ${final.who}${after}` : `nominated by ${final.who}, the reviewer${after}`;
 }
@@ -116,7 +128,10 @@ function Nomination({ frame, byId, onActive }: Omit<Props, 'post'>) {
     <>
       {review.nominated !== null && <Name {...{ frame, byId, onActive }} id={review.nominated} />}
       <p class="aside">
-        <b class={`outcome outcome-${outcome ?? 'open'}`} title={outcome === null ? 'the review goes on' : outcomeMeaning[outcome]}>
+        <b
+          class={`outcome outcome-${outcome ?? 'open'}`}
+          title={outcome === null ? 'the review goes on' : outcomeMeaning[outcome]}
+        >
           {outcome ?? (review.state === 'open' ? 'under review' : 'closing')}
         </b>
         {outcome === null ? ' · reviewer ' : ` · ${outcomeMeaning[outcome]}`}
@@ -174,7 +189,12 @@ function RunActions({ frame, post }: { readonly frame: ReviewFrame; post: (messa
           </button>
         )}
         {frame.grades === 'hidden' && (
-          <button type="button" data-asks="reveal" aria-expanded={asking === 'reveal'} onClick={() => setAsking('reveal')}>
+          <button
+            type="button"
+            data-asks="reveal"
+            aria-expanded={asking === 'reveal'}
+            onClick={() => setAsking('reveal')}
+          >
             Reveal grades…
           </button>
         )}
@@ -212,8 +232,8 @@ function History({ frame }: { readonly frame: ReviewFrame }) {
       <ol>
         {history.map((each) => (
           <li>
-            <span class="when">{sayAt(each.active)}</span> <b>{each.candidate ?? 'cleared'}</b> by {each.who} ({byWords[each.by]})
-            {each.gradesRevealed && <span class="seen"> after grades were seen</span>}
+            <span class="when">{sayAt(each.active)}</span> <b>{each.candidate ?? 'cleared'}</b> by {each.who} (
+            {byWords[each.by]}){each.gradesRevealed && <span class="seen"> after grades were seen</span>}
             <p class="reason">{each.reason}</p>
           </li>
         ))}
@@ -221,4 +241,3 @@ function History({ frame }: { readonly frame: ReviewFrame }) {
     </details>
   );
 }
-

@@ -1,7 +1,7 @@
 import { bisectCenter, extent } from 'd3-array';
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { curveStepAfter, line, symbol, symbolCircle, symbolDiamond } from 'd3-shape';
-import { sayClock, sayLength, sayScore } from '../../src/base/numbers.ts';
+import { curveStepAfter, line } from 'd3-shape';
+import { sayLength, sayScore } from '../../src/base/numbers.ts';
 import type { AgentSlot } from '../../src/task/model.ts';
 import { isBetter } from '../../src/task/quality.ts';
 import type { ReviewFrame, ReviewRow } from '../../src/window/reviewMessages.ts';
@@ -42,13 +42,22 @@ export interface ChartModel {
 /** Room inside the drawing for axes and labels, CSS px. */
 export const margin = { top: 20, right: 14, bottom: 24, left: 56 } as const;
 
-const shapes = { A: symbolCircle, B: symbolDiamond } as const;
-
-/** The outline of an agent's mark around (0, 0): a circle for A, a diamond for B, so that colour is never alone. `area` in px². */
-export const markPath = (agent: AgentSlot, area: number): string => symbol(shapes[agent], area)() ?? '';
+/**
+ * The outline of an agent's mark: a circle for A, a diamond for B, so that colour is never alone. Plain text, for it is made
+ * thousands of times. CSS px.
+ */
+export function markPath(
+  agent: AgentSlot,
+  { x, y, r }: { readonly x: number; readonly y: number; readonly r: number },
+): string {
+  const [left, top] = [Math.round((x - r) * 10) / 10, Math.round(y * 10) / 10];
+  if (agent === 'A') return `M${left} ${top}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
+  const d = r * 1.25;
+  return `M${Math.round(x * 10) / 10} ${Math.round((y - d) * 10) / 10}l${d} ${d}l${-d} ${d}l${-d} ${-d}Z`;
+}
 
 /** The candidates with a value in order of time. */
-export const valued = (rows: readonly ReviewRow[], frame: ReviewFrame): { row: ReviewRow; value: number }[] =>
+const valued = (rows: readonly ReviewRow[], frame: ReviewFrame): { row: ReviewRow; value: number }[] =>
   rows.flatMap((row) => {
     const value = row.state === 'accepted' ? valueOf(row, frame) : null;
     return value === null ? [] : [{ row, value }];
@@ -69,7 +78,10 @@ export function chartModel(given: {
   const x = scaleLinear([0, Math.max(frame.now, frame.explorationEnd, 1)], [margin.left, width - margin.right]);
   const y = valueScale(values, canLog && given.scale === 'log').range([height - margin.bottom, margin.top]);
   const points = shown.map(({ row, value }) => ({ row, value, x: x(row.at), y: y(value) }));
-  const path = line<{ x: number; y: number }>((point) => point.x, (point) => point.y).curve(curveStepAfter);
+  const path = line<{ x: number; y: number }>(
+    (point) => point.x,
+    (point) => point.y,
+  ).curve(curveStepAfter);
   const now = x(frame.now);
   const extended = (line_: readonly { x: number; y: number }[]): string => {
     const last = line_.at(-1);
@@ -83,13 +95,34 @@ export function chartModel(given: {
     handoffs: frame.options.map(({ number, agent, from }) => ({ at: x(from), agent, label: String(number) })),
     thresholds: frame.metric.thresholds.map(({ name, score }) => ({ at: y(score), label: name })),
     rejected: rows.filter(({ state }) => state === 'rejected').map((row) => x(row.at)),
-    xTicks: x.ticks(Math.max(2, Math.floor(width / 130))).map((tick) => ({ at: x(tick), label: sayTime(tick) })),
+    xTicks: timeTicks(x.domain()[1] ?? 0, Math.max(2, Math.floor(width / 90))).map((tick) => ({
+      at: x(tick),
+      label: sayTick(tick),
+    })),
     yTicks: ticksOf(y, height).map((tick) => ({ at: y(tick), label: sayScore(tick) })),
     explorationEnd: x(frame.explorationEnd),
   };
 }
 
-const sayTime = (ms: number): string => sayClock(ms).replace(/\.\d$/, '');
+const second = 1000;
+const steps = [1, 5, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map(
+  (each) => each * second,
+);
+
+/** Round times from 0 to the end, at most `most` steps. */
+function timeTicks(end: number, most: number): number[] {
+  const step = steps.find((each) => end / each <= most) ?? Math.ceil(end / most / 86_400_000) * 86_400_000;
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step);
+}
+
+/** A time on the axis: `0`, `30 s`, `15 min`, `2 h`, `2:30 h`. */
+export function sayTick(ms: number): string {
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  if (ms === 0) return '0';
+  if (ms < 60_000) return `${Math.round(ms / second)} s`;
+  if (hours === 0) return `${ms / 60_000} min`;
+  return minutes === 0 ? `${hours} h` : `${hours}:${String(minutes).padStart(2, '0')} h`;
+}
 
 /** About one tick for each 32 px; a logarithmic axis gives more than it is asked for, so every so many are taken. */
 function ticksOf(y: ReturnType<typeof valueScale>, height: number): number[] {
@@ -113,23 +146,12 @@ function recordPoints(points: readonly ChartPoint[], { metric }: ReviewFrame): C
 }
 
 const marksOf = (points: readonly ChartPoint[], agent: AgentSlot): string => {
-  const outline = markPath(agent, points.length > 400 ? 16 : 44);
-  return points
-    .filter(({ row }) => row.author === agent)
-    .map(({ x, y }) => moved(outline, x, y))
-    .join('');
+  const r = points.length > 400 ? 2 : 3.6;
+  return points.reduce(
+    (path, { row, x, y }) => (row.author === agent ? path + markPath(agent, { x, y, r }) : path),
+    '',
+  );
 };
-
-/** An outline moved: d3's symbols begin with one absolute M; what follows is absolute, too, so it is written anew with offsets. */
-function moved(outline: string, dx: number, dy: number): string {
-  return outline.replace(/([MLA])([^MLAZ]*)/g, (_, command: string, text: string) => {
-    const numbers = text.split(',').map(Number);
-    const at = numbers.length - 2; // the end point stands last in M, L and A
-    return command + numbers.map((each, index) => (index < at ? each : round(each + (index === at ? dx : dy)))).join(',');
-  });
-}
-
-const round = (value: number): number => Math.round(value * 100) / 100;
 
 /** The point nearest to a place: the nearest in time among its neighbours by distance. */
 export function nearest(points: readonly ChartPoint[], x: number, y: number): ChartPoint | undefined {
@@ -146,11 +168,18 @@ export function summary(rows: readonly ReviewRow[], frame: ReviewFrame): string 
   const shown = valued(rows, frame);
   const [first, last] = [shown[0], shown.at(-1)];
   const rejected = rows.filter(({ state }) => state === 'rejected').length;
-  const failed = rejected === 0 ? '' : ` ${rejected} ${rejected === 1 ? 'experiment was' : 'experiments were'} rejected.`;
-  if (!first || !last) return `No candidate has a ${frame.feedback === 'blind' ? 'reported score' : 'score'} yet.${failed}`;
+  const failed =
+    rejected === 0 ? '' : ` ${rejected} ${rejected === 1 ? 'experiment was' : 'experiments were'} rejected.`;
+  if (!first || !last)
+    return `No candidate has a ${frame.feedback === 'blind' ? 'reported score' : 'score'} yet.${failed}`;
   const record = shown.find(({ row }) => row.id === frame.record);
   const value = frame.feedback === 'blind' ? 'reported ' : '';
-  const best = record && record !== last ? ` The record is ${sayScore(record.value)}, ${nameOf(record.row)} by ${frame.agents[record.row.author]}.` : record ? ' It is the record.' : '';
+  const best =
+    record && record !== last
+      ? ` The record is ${sayScore(record.value)}, ${nameOf(record.row)} by ${frame.agents[record.row.author]}.`
+      : record
+        ? ' It is the record.'
+        : '';
   const many = `${shown.length} ${shown.length === 1 ? 'candidate' : 'candidates'} in ${frame.options.length} ${frame.options.length === 1 ? 'option' : 'options'} and ${sayLength(frame.now)}`;
   return `${many}: ${value}${frame.metric.name} of the standing candidate went from ${sayScore(first.value)} to ${sayScore(last.value)} (${frame.metric.direction === 'maximize' ? 'higher' : 'lower'} is better).${best}${failed}`;
 }

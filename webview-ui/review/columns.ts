@@ -79,14 +79,22 @@ export const columns: readonly Column[] = [
   },
   {
     ...base,
-    ...{ id: 'author', width: 10, label: () => 'Author' },
+    ...{ id: 'author', width: 8, label: () => 'Author' },
     key: (row, frame) => frame.agents[row.author],
     text: (row, { frame }) => frame.agents[row.author],
   },
-  { ...numeric, id: 'option', width: 5.5, label: () => 'Option', key: (row) => row.option, downFirst: () => true, text: (row) => String(row.option) },
   {
     ...numeric,
-    ...{ id: 'score', width: 7.5, label: (frame) => (blind(frame) ? 'Hidden score' : 'Score') },
+    id: 'option',
+    width: 5.2,
+    label: () => 'Option',
+    key: (row) => row.option,
+    downFirst: () => true,
+    text: (row) => String(row.option),
+  },
+  {
+    ...numeric,
+    ...{ id: 'score', width: 7, label: (frame) => (blind(frame) ? 'Hidden score' : 'Score') },
     key: (row) => row.score,
     downFirst: higher,
     text: (row) => say(row.score),
@@ -94,7 +102,7 @@ export const columns: readonly Column[] = [
   },
   {
     ...numeric,
-    ...{ id: 'reported', width: 7.5, label: () => 'Reported' },
+    ...{ id: 'reported', width: 7, label: () => 'Reported' },
     key: (row) => row.reported,
     downFirst: higher,
     text: (row) => say(row.reported),
@@ -144,7 +152,7 @@ export const columns: readonly Column[] = [
     downFirst: () => false,
     text: (row, { wall }) => sayAge(wall - row.wall),
   },
-  { ...base, id: 'note', width: 16, label: () => 'Note', key: (row) => row.note, text: (row) => row.note ?? '' },
+  { ...base, id: 'note', width: 15, label: () => 'Note', key: (row) => row.note, text: (row) => row.note ?? '' },
 ];
 
 /** A point of active runtime for people. */

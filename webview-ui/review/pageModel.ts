@@ -59,7 +59,8 @@ export function previousOf(row: ReviewRow, rows: readonly ReviewRow[]): ReviewRo
 }
 
 /** `#12 e14`; a rejected experiment has only its id. */
-export const nameOf = (row: Pick<ReviewRow, 'id' | 'order'>): string => (row.order === null ? row.id : `#${row.order} ${row.id}`);
+export const nameOf = (row: Pick<ReviewRow, 'id' | 'order'>): string =>
+  row.order === null ? row.id : `#${row.order} ${row.id}`;
 
 /** What a model's change is worth telling a screen reader; empty when nothing is. */
 export function tell(before: PageModel, after: PageModel): string {
@@ -73,7 +74,10 @@ export function tell(before: PageModel, after: PageModel): string {
   const last = fresh.at(-1);
   if (fresh.length > 1) words.push(`${fresh.length} new experiments.`);
   else if (last?.state === 'rejected') words.push(`${last.id} by ${frame.agents[last.author]} was rejected.`);
-  else if (last) words.push(`${nameOf(last)} by ${frame.agents[last.author]} is standing${frame.record === last.id ? ', a new record' : ''}.`);
+  else if (last)
+    words.push(
+      `${nameOf(last)} by ${frame.agents[last.author]} is standing${frame.record === last.id ? ', a new record' : ''}.`,
+    );
   if (frame.review?.outcome && before.frame.review?.outcome !== frame.review.outcome) {
     words.push(`Final review: ${frame.review.outcome}.`);
   }

@@ -47,7 +47,14 @@ function isOfKind(row: ReviewRow, kind: RowFilter['kind']): boolean {
 }
 
 function hasWords(row: ReviewRow, words: readonly string[], frame: ReviewFrame): boolean {
-  const all = [row.id, row.order === null ? '' : `#${row.order}`, frame.agents[row.author], row.note ?? '', row.reason ?? '', ...flagWords(row)];
+  const all = [
+    row.id,
+    row.order === null ? '' : `#${row.order}`,
+    frame.agents[row.author],
+    row.note ?? '',
+    row.reason ?? '',
+    ...flagWords(row),
+  ];
   const text = all.join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
@@ -58,7 +65,11 @@ const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
  * Rows in a stable order by several keys. Rejected experiments come after all candidates and rows without a value after those with
  * one, whatever the direction: the failed are last, but there.
  */
-export function sortRows(rows: readonly ReviewRow[], keys: readonly SortKey[], frame: ReviewFrame): readonly ReviewRow[] {
+export function sortRows(
+  rows: readonly ReviewRow[],
+  keys: readonly SortKey[],
+  frame: ReviewFrame,
+): readonly ReviewRow[] {
   const sorters = keys.flatMap(({ column, down }) => {
     const found = columns.find(({ id }) => id === column);
     return found ? [{ key: found.key, sign: down ? -1 : 1 }] : [];
@@ -82,7 +93,11 @@ function compareKeys(a: number | string | null, b: number | string | null, sign:
 }
 
 /** The order after a click on a heading: alone, turned round when it was first already; with shift it is added or turned in place. */
-export function clickHeading(keys: readonly SortKey[], column: ColumnId, given: { readonly shift: boolean; readonly frame: ReviewFrame }): readonly SortKey[] {
+export function clickHeading(
+  keys: readonly SortKey[],
+  column: ColumnId,
+  given: { readonly shift: boolean; readonly frame: ReviewFrame },
+): readonly SortKey[] {
   const downFirst = columns.find(({ id }) => id === column)?.downFirst(given.frame) ?? false;
   const now = keys.find((key) => key.column === column);
   const next: SortKey = { column, down: now ? !now.down : downFirst };

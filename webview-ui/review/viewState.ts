@@ -35,14 +35,15 @@ export const freshView: ViewState = {
 const isColumn = (value: unknown): value is ColumnId => columnIds.some((id) => id === value);
 const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []);
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 /** What was kept, made whole: an older version of the page may have kept something else. */
 export function readView(kept: unknown): ViewState {
   const view = record(kept);
-  const sort = (Array.isArray(view['sort']) ? view['sort'] : []).map(record).flatMap(({ column, down }) =>
-    isColumn(column) && typeof down === 'boolean' ? [{ column, down }] : [],
-  );
+  const sort = (Array.isArray(view['sort']) ? view['sort'] : [])
+    .map(record)
+    .flatMap(({ column, down }) => (isColumn(column) && typeof down === 'boolean' ? [{ column, down }] : []));
   return {
     run: typeof view['run'] === 'string' ? view['run'] : '',
     sort: sort.length > 0 ? sort : freshView.sort,
