@@ -111,7 +111,7 @@ const noneRow = (id: string, { state }: Option): TreeRow =>
 /** Where an option stands: what goes on in it, or why it ended. */
 function optionStands({ state, given }: RunScene, option: Option): string {
   if (option.state === 'closed') return option.closure === null ? 'ended' : closureWords[option.closure];
-  if (option.state === 'ending') return 'handing over';
+  if (option.state === 'ending') return state.explorationEnding === 'stopped' ? 'being ended' : 'handing over';
   if (state.pause) return 'paused';
   const latest = latestAttempt(option);
   if (latest?.state !== 'ended') return latest?.state === 'running' ? 'at work' : 'starting';
@@ -143,9 +143,13 @@ function optionTime({ given }: RunScene, option: Option): string {
 }
 
 function bestWords({ state, candidates, records }: RunScene, option: Option): string {
-  const own = option.accepted.flatMap((id) => candidates.get(id) ?? []).filter((one) => shownScore(state, one) !== null);
-  const value = (one: Candidate): number => shownScore(state, one) ?? Number.NaN;
-  const best = own.toSorted((a, b) => compareScores(state.terms.metric, value(a), value(b)) || a.order - b.order)[0];
+  let best: Candidate | undefined;
+  for (const id of option.accepted) {
+    const candidate = candidates.get(id);
+    const value = candidate && shownScore(state, candidate);
+    if (value == null) continue;
+    if (!best || compareScores(state.terms.metric, value, shownScore(state, best) ?? Number.NaN) < 0) best = candidate;
+  }
   if (!best) return '';
   const improved = option.accepted.some((id) => records.setters.has(id));
   return `best ${sayShown(state, best)}${improved ? ', improved the record' : ''}`;
