@@ -11,7 +11,7 @@ import type { RunState } from '../../src/run/model.ts';
 import { nextStep, type Step } from '../../src/run/next.ts';
 import { verdictsEndAt } from '../../src/run/schedule.ts';
 import { carryOutEvaluation, carryOutStep, keepFrozen, observe } from './carryOut.ts';
-import type { Process } from './processes.ts';
+import { lives, type Process } from './processes.ts';
 import { openedWall, type Death, type Scenario } from './scenario.ts';
 import { disturb, resumeLater, showReceipt } from './sessions.ts';
 
@@ -25,8 +25,21 @@ export interface Trace {
   readonly breaches: readonly string[];
   /** Ids that a session was told. */
   readonly told: readonly string[];
+  /** What became of active time while no controller lived. */
+  readonly absences: readonly Absence[];
   /** Most steps taken in a row while no time passed. */
   readonly longestTurn: number;
+}
+
+/** A stretch without a controller: active time when it died and when one was there again; ms. */
+export interface Absence {
+  readonly world: Death['world'];
+  readonly died: number;
+  readonly back: number;
+  readonly lasted: number;
+  readonly paused: boolean;
+  /** Whether a session's program was there all the time. */
+  readonly lived: boolean;
 }
 
 /** The controller's process died in the middle of what it did. */
@@ -74,6 +87,8 @@ export class World {
   #again = false;
   #timerAt: number | null = null;
   #startedMono = 0;
+  #absent: Omit<Absence, 'back' | 'lived'> | null = null;
+  readonly #absences: Absence[] = [];
   #aliveAt: Pick<Instant, 'mono' | 'boot'> = { mono: 0, boot: '' };
   #appends = 0;
   #longestTurn = 0;
@@ -172,7 +187,7 @@ export class World {
       }
     }
     const { events, breaches } = this;
-    return { scenario: this.scenario, events, state: this.state, ended, breaches, told: [...this.told], longestTurn: this.#longestTurn };
+    return { scenario: this.scenario, events, state: this.state, ended, breaches, told: [...this.told], absences: this.#absences, longestTurn: this.#longestTurn };
   }
 
   #plan(): void {
@@ -248,6 +263,7 @@ export class World {
 
   #die(death: Death): void {
     const now = this.now();
+    this.#absent = { world: death.world, died: this.given().active, lasted: death.downMs, paused: this.state.pause !== null };
     const beats = Math.floor((now.mono - this.#startedMono) / 5000);
     this.#aliveAt = { mono: this.#startedMono + beats * 5000, boot: now.boot };
     this.up = false;
@@ -271,6 +287,7 @@ export class World {
     const opened: RunFact = { type: 'run.opened', data: { run: 'run', workspace: '/w', contractHash: 'c', terms, budgets, tier: 'none', cannot: [], initial: initial ? 'initial' : null } };
     const { active, gapMs } = replayed ? activeAfterAbsence({ clock: replayed.clock, lastAlive: this.#lastAlive(replayed), now, toleranceMs: 15_000 }) : { active: 0, gapMs: 0 };
     const facts: RunFact[] = [...(replayed ? [] : [opened]), { type: 'controller.started', data: { pid: 1, fence: 1, version: '0', boot: now.boot, gapMs } }];
+    if (this.#absent) this.#absences.push({ ...this.#absent, back: active, lived: [...this.processes.values()].some((process) => process.session !== null && lives(process)) });
     this.#state = replayed;
     for (const { type, data } of facts) {
       const event: LedgerEvent = { seq: this.events.length + 1, v: 1, wall: now.wall, mono: now.mono, active, type, data };
