@@ -80,7 +80,10 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
       ...{ root: folders.root, userData: folders.userData },
       windowUrl: (folder = options.workspace, payload = []) => {
         const place: Record<string, string> = folder === null ? { ew: 'true' } : { folder };
-        const query = new URLSearchParams({ ...place, ...(payload.length > 0 && { payload: JSON.stringify(payload) }) });
+        const query = new URLSearchParams({
+          ...place,
+          ...(payload.length > 0 && { payload: JSON.stringify(payload) }),
+        });
         return `${url}/?${query.toString()}`;
       },
       [Symbol.asyncDispose]: dispose,

@@ -55,3 +55,11 @@ export const themeClass: Readonly<Record<Theme, string>> = {
   contrast: 'hc-black',
   contrastLight: 'hc-light',
 };
+
+/** How the picker of colour themes calls each look. */
+export const themeLabel: Readonly<Record<Theme, string>> = {
+  light: 'Light Modern',
+  dark: 'Dark Modern',
+  contrast: 'Dark High Contrast',
+  contrastLight: 'Light High Contrast',
+};

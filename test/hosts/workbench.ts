@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, FrameLocator, Locator, Page } from 'playwright-core';
 import { root } from '../bootstrap/environment.mjs';
-import { changeSettings, extensionHosts } from './controls.ts';
+import { extensionHosts } from './extensionHosts.ts';
 import type { Host } from './host.ts';
 import { plain, QuickInput } from './quickInput.ts';
-import { type Theme, themeClass, themes } from './settings.ts';
+import { type Theme, themeClass, themeLabel } from './settings.ts';
 import { contextMenu, View } from './sideBar.ts';
 import { patience, until } from './waiting.ts';
 
@@ -91,6 +91,7 @@ export class Workbench implements AsyncDisposable {
   /** Closes the window as a person does and waits until its extension host is gone, `deactivate()` with it. */
   async close(): Promise<void> {
     if (this.page.isClosed()) return;
+    await this.page.goto('about:blank'); // leaves as a person does; page.close() alone may leave VS Code waiting for it
     await this.page.close();
     const gone = () => !extensionHosts(this.host).includes(this.extensionHost);
     await until(`extension host ${this.extensionHost} to end after its window was closed`, gone);
@@ -159,7 +160,10 @@ export class Workbench implements AsyncDisposable {
   /** The lines on screen of both sides of the diff editor, once it shows where they differ. */
   async diff(): Promise<{ original: string; modified: string }> {
     const editor = this.page.locator('.monaco-diff-editor:visible').first();
-    await editor.locator('.line-insert, .line-delete, .gutter-insert, .gutter-delete').first().waitFor({ timeout: patience });
+    await editor
+      .locator('.line-insert, .line-delete, .gutter-insert, .gutter-delete')
+      .first()
+      .waitFor({ timeout: patience });
     return {
       original: await this.#lines(editor.locator('.editor.original')),
       modified: await this.#lines(editor.locator('.editor.modified')),
@@ -202,7 +206,9 @@ export class Workbench implements AsyncDisposable {
   /** The words of all notifications there are, newest first. */
   async notifications(): Promise<string[]> {
     await this.#openNotifications();
-    return (await this.page.locator('.notifications-center .notification-list-item-message').allInnerTexts()).map(plain);
+    return (await this.page.locator('.notifications-center .notification-list-item-message').allInnerTexts()).map(
+      plain,
+    );
   }
 
   async #openNotifications() {
@@ -214,7 +220,11 @@ export class Workbench implements AsyncDisposable {
 
   /** Presses a button of a notification. */
   async answer(words: string | RegExp, button: string): Promise<void> {
-    await (await this.notification(words)).getByRole('button', { name: button, exact: true }).click({ timeout: patience });
+    await (
+      await this.notification(words)
+    )
+      .getByRole('button', { name: button, exact: true })
+      .click({ timeout: patience });
   }
 
   /** A modal dialog (trust, confirmation): its words, and its buttons by role. */
@@ -246,7 +256,8 @@ export class Workbench implements AsyncDisposable {
   /** All text of the terminal in front, scrollback included; empty where there is none. */
   async terminalText(): Promise<string> {
     if ((await this.page.locator(terminal).count()) === 0) return '';
-    const lines = await this.page.evaluate((place) => globalThis.driver?.getTerminalBuffer(place) ?? [], terminal);
+    const buffer = this.page.evaluate((place) => globalThis.driver?.getTerminalBuffer(place) ?? [], terminal);
+    const lines = await buffer.catch(() => []); // the terminal is about to be drawn
     return lines.map(plain).join('\n').trimEnd();
   }
 
@@ -269,10 +280,15 @@ export class Workbench implements AsyncDisposable {
     ] as const);
   }
 
-  /** Changes the look of all windows of the host and waits until this one shows it. */
+  /** Changes the look through the picker of colour themes, as a person does, and waits until the window shows it. */
   async setTheme(theme: Theme): Promise<void> {
-    changeSettings(this.host, { 'workbench.colorTheme': themes[theme] });
-    await this.page.locator(`.monaco-workbench.${themeClass[theme]}`).waitFor({ timeout: patience });
+    const shown = this.page.locator(`.monaco-workbench.${themeClass[theme]}`);
+    if (await shown.isVisible()) return;
+    await this.command('Preferences: Color Theme');
+    await this.quick.type(themeLabel[theme]);
+    await this.quick.pick(themeLabel[theme]);
+    await shown.waitFor({ timeout: patience });
+    await this.quick.widget.waitFor({ state: 'hidden', timeout: patience });
   }
 
   /** Takes a picture into test-output/shots/NAME-THEME.png (in that look, if one is given) and gives its path. */
@@ -281,6 +297,7 @@ export class Workbench implements AsyncDisposable {
     const folder = join(root, 'test-output/shots');
     mkdirSync(folder, { recursive: true });
     const path = join(folder, theme === undefined ? `${name}.png` : `${name}-${theme}.png`);
+    await this.page.mouse.move(0, 0); // away from what would show a tooltip
     await this.page.screenshot({ path, animations: 'disabled', caret: 'hide', timeout: patience });
     return path;
   }
