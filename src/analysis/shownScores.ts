@@ -8,7 +8,10 @@ type Scored = Pick<RunState, 'archive' | 'terms'>;
  * The number that people may see of a candidate: its score; in blind tasks, whose scores are kept back, what its author reported. Null
  * where that is no finite number, or nothing was reported.
  */
-export function shownScore({ terms }: Pick<RunState, 'terms'>, candidate: Pick<Candidate, 'score' | 'reported'>): number | null {
+export function shownScore(
+  { terms }: Pick<RunState, 'terms'>,
+  candidate: Pick<Candidate, 'score' | 'reported'>,
+): number | null {
   const value = terms.feedback === 'blind' ? candidate.reported : candidate.score;
   return value !== null && Number.isFinite(value) ? value : null;
 }

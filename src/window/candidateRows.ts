@@ -58,10 +58,18 @@ export function candidateRows(state: RunState, own: OwnMarks, view: CandidateVie
   const shown = inOrder(state, passing, view.order).slice(0, view.most);
   const rows = shown.map((candidate) => candidateRow(state, candidate, { own, marks: marks.get(candidate.id) ?? [] }));
   const left = passing.length - shown.length;
-  return { rows: left > 0 ? [...rows, moreRow(state.run, left)] : rows, passing: passing.length, all: state.archive.length };
+  return {
+    rows: left > 0 ? [...rows, moreRow(state.run, left)] : rows,
+    passing: passing.length,
+    all: state.archive.length,
+  };
 }
 
-function passes(state: RunState, candidate: Candidate, by: { readonly own: OwnMarks; readonly filter: CandidateFilter }): boolean {
+function passes(
+  state: RunState,
+  candidate: Candidate,
+  by: { readonly own: OwnMarks; readonly filter: CandidateFilter },
+): boolean {
   const { authors, options, flagged, starred, hidden } = by.filter;
   if (authors.length > 0 && !authors.includes(candidate.author)) return false;
   if (options.length > 0 && !options.includes(candidate.option)) return false;
@@ -83,7 +91,11 @@ function inOrder(state: RunState, candidates: readonly Candidate[], order: Candi
   }
 }
 
-function candidateRow(state: RunState, candidate: Candidate, by: { readonly own: OwnMarks; readonly marks: readonly CandidateMark[] }): TreeRow {
+function candidateRow(
+  state: RunState,
+  candidate: Candidate,
+  by: { readonly own: OwnMarks; readonly marks: readonly CandidateMark[] },
+): TreeRow {
   const { id, author, option, note, flags } = candidate;
   const starred = by.own.isStarred(state.run, id);
   const hidden = by.own.isHidden(state.run, id);
@@ -91,7 +103,12 @@ function candidateRow(state: RunState, candidate: Candidate, by: { readonly own:
   const whose = `${agentName(state, author)}, option ${option}`;
   const rest = joined(...parts, whose, flags.map(sayWord).join(', '), oneLine(note ?? '', 120));
   return row({
-    ...{ id: `${state.run}/${id}`, label: id, description: rest, icon: iconOf(by.marks, { starred, flagged: flags.length > 0 }) },
+    ...{
+      id: `${state.run}/${id}`,
+      label: id,
+      description: rest,
+      icon: iconOf(by.marks, { starred, flagged: flags.length > 0 }),
+    },
     spoken: `Candidate ${id}, ${rest.replaceAll(' · ', ', ')}`,
     context: ['candidate', starred ? 'starred' : 'unstarred', hidden ? 'hidden' : 'shown', ...by.marks].join(' '),
     ...{ candidate: id, command: showFiles(id), marks: hidden ? ['hidden', ...by.marks] : by.marks },
@@ -99,7 +116,10 @@ function candidateRow(state: RunState, candidate: Candidate, by: { readonly own:
 }
 
 /** The weightiest thing that a candidate is. */
-function iconOf(marks: readonly CandidateMark[], given: { readonly starred: boolean; readonly flagged: boolean }): RowIcon {
+function iconOf(
+  marks: readonly CandidateMark[],
+  given: { readonly starred: boolean; readonly flagged: boolean },
+): RowIcon {
   switch (marks[0]) {
     case 'final':
       return { id: 'check-all', color: 'charts.green' };
@@ -118,5 +138,9 @@ function iconOf(marks: readonly CandidateMark[], given: { readonly starred: bool
 const moreRow = (run: string, left: number): TreeRow =>
   row({
     ...{ id: `${run}/more`, label: 'Show More…', description: `${count(left, 'candidate')} not shown yet` },
-    ...{ icon: { id: 'ellipsis' }, context: 'more', command: { command: 'hma.showMoreCandidates', title: 'Show more candidates', arguments: [] } },
+    ...{
+      icon: { id: 'ellipsis' },
+      context: 'more',
+      command: { command: 'hma.showMoreCandidates', title: 'Show more candidates', arguments: [] },
+    },
   });

@@ -19,8 +19,14 @@ export function isGraded(state: RunState, id: string): string[] {
 export function candidateTooltip(state: RunState, candidate: Candidate, marks: readonly string[]): string {
   const { id, order, author, option, reported, note, flags, contentHash, files, bytes } = candidate;
   const blind = state.terms.feedback === 'blind';
-  const number = blind ? [line('Reported', reported === null ? 'nothing' : `${sayScore(reported)}, the author’s own estimate`)] : [line(oneLine(state.terms.metric.name, 40), sayShown(state, candidate))];
-  const kept = blind ? (state.gradesRevealed ? [line('Score', sayScore(candidate.score))] : ['Scores of this task are kept back until a person reveals grades.']) : [];
+  const number = blind
+    ? [line('Reported', reported === null ? 'nothing' : `${sayScore(reported)}, the author’s own estimate`)]
+    : [line(oneLine(state.terms.metric.name, 40), sayShown(state, candidate))];
+  const kept = blind
+    ? state.gradesRevealed
+      ? [line('Score', sayScore(candidate.score))]
+      : ['Scores of this task are kept back until a person reveals grades.']
+    : [];
   return [
     `**Candidate ${mdText(id)}**${marks.length === 0 ? '' : ` ${mdText(marks.join(', '))}`}`,
     ...number,
@@ -28,7 +34,10 @@ export function candidateTooltip(state: RunState, candidate: Candidate, marks: r
     ...(!blind && reported !== null ? [line('Reported', sayScore(reported))] : []),
     ...isGraded(state, id),
     line('Author', `${agentName(state, author)} in option ${option}`),
-    line('Accepted', `${new Date(candidate.acceptedWall).toLocaleString()}, at ${sayClock(candidate.acceptedAt)} of active runtime; number ${order} in the archive`),
+    line(
+      'Accepted',
+      `${new Date(candidate.acceptedWall).toLocaleString()}, at ${sayClock(candidate.acceptedAt)} of active runtime; number ${order} in the archive`,
+    ),
     line('Files', `${files}, ${sayBytes(bytes)}, hash ${contentHash.slice(0, 12)}`),
     ...(flags.length > 0 ? [line('Flags', flags.map(sayWord).join(', '))] : []),
     ...(note === null ? [] : [line('Note', oneLine(note, 1000))]),

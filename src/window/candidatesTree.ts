@@ -1,12 +1,20 @@
 import * as vscode from 'vscode';
 
-import { candidateRows, candidateOrders, filters, noFilter, type CandidateFilter, type CandidateOrder, type CandidateView } from './candidateRows.ts';
+import {
+  candidateRows,
+  candidateOrders,
+  filters,
+  noFilter,
+  type CandidateFilter,
+  type CandidateOrder,
+  type CandidateView,
+} from './candidateRows.ts';
 import { candidateTooltip } from './candidateRowsTooltips.ts';
 import { recordsOf } from '../analysis/shownScores.ts';
 import type { RunState } from '../run/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import type { WindowRoom } from './room.ts';
-import { RowNode, RowTree } from './rowTree.ts';
+import { type RowNode, RowTree } from './rowTree.ts';
 import { agentName, candidateMarks } from './runWords.ts';
 import type { TreeRow } from './treeRow.ts';
 
@@ -87,12 +95,14 @@ class CandidatesTree implements vscode.Disposable {
     const { state } = this.#room.model;
     if (state?.run !== this.#drawn?.run) this.#most = page;
     this.#drawn = state;
-    const found = state && candidateRows(state, this.#room.marks, { order: this.#order, filter: this.#filter, most: this.#most });
+    const found =
+      state && candidateRows(state, this.#room.marks, { order: this.#order, filter: this.#filter, most: this.#most });
     this.#tree.update(found?.rows ?? []);
     if (!found || found.all === 0) return this.#say(undefined, undefined);
     const filtered = filters(this.#filter) || found.passing < found.all;
     const how = this.#order === 'time' ? 'latest first' : this.#order === 'score' ? 'best first' : 'by author';
-    const nothing = found.passing === 0 ? 'No candidate passes the filter. Choose Filter Candidates to change it.' : undefined;
+    const nothing =
+      found.passing === 0 ? 'No candidate passes the filter. Choose Filter Candidates to change it.' : undefined;
     this.#say(`${filtered ? `${found.passing} of ${found.all}` : found.all} · ${how}`, nothing);
   }
 
@@ -117,10 +127,17 @@ class CandidatesTree implements vscode.Disposable {
     const blind = this.#room.model.state?.terms.feedback === 'blind';
     const items: (vscode.QuickPickItem & { readonly order: CandidateOrder })[] = [
       { order: 'time', label: '$(history) Time', description: 'latest first' },
-      { order: 'score', label: `$(graph) ${blind ? 'Reported Score' : 'Score'}`, description: blind ? 'best first, by what the agents reported' : 'best first' },
+      {
+        order: 'score',
+        label: `$(graph) ${blind ? 'Reported Score' : 'Score'}`,
+        description: blind ? 'best first, by what the agents reported' : 'best first',
+      },
       { order: 'author', label: '$(person) Author', description: 'then latest first' },
     ];
-    const chosen = await vscode.window.showQuickPick(items, { title: 'Sort Candidates', placeHolder: `Now: ${this.#order}` });
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: 'Sort Candidates',
+      placeHolder: `Now: ${this.#order}`,
+    });
     if (!chosen) return;
     this.#order = chosen.order;
     await this.#remember();
@@ -130,7 +147,12 @@ class CandidatesTree implements vscode.Disposable {
     const { state } = this.#room.model;
     if (!state) return;
     const items = filterItems(state, this.#filter);
-    const chosen = await vscode.window.showQuickPick(items, { title: 'Filter Candidates', placeHolder: 'Show only … (nothing chosen shows all)', canPickMany: true, matchOnDescription: true });
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: 'Filter Candidates',
+      placeHolder: 'Show only … (nothing chosen shows all)',
+      canPickMany: true,
+      matchOnDescription: true,
+    });
     if (!chosen) return;
     this.#filter = filterOf(chosen);
     await this.#remember();
@@ -151,13 +173,22 @@ type FilterItem = vscode.QuickPickItem & { readonly wish: AgentSlot | number | '
 
 function filterItems(state: RunState, now: CandidateFilter): FilterItem[] {
   const options = [...new Set(state.archive.map(({ option }) => option))];
-  const author = (slot: AgentSlot): FilterItem => ({ wish: slot, label: `$(person) ${agentName(state, slot)}`, description: 'author', picked: now.authors.includes(slot) });
+  const author = (slot: AgentSlot): FilterItem => ({
+    wish: slot,
+    label: `$(person) ${agentName(state, slot)}`,
+    description: 'author',
+    picked: now.authors.includes(slot),
+  });
   return [
     ...(state.terms.policy.mode === 'single' ? [state.terms.policy.first] : (['A', 'B'] as const)).map(author),
     { wish: 'starred', label: '$(star-full) Starred', picked: now.starred },
     { wish: 'flagged', label: '$(warning) Flagged', description: 'the evaluation left a remark', picked: now.flagged },
     { wish: 'hidden', label: '$(eye-closed) Hidden Ones Too', picked: now.hidden },
-    ...options.map((option): FilterItem => ({ wish: option, label: `$(list-ordered) Option ${option}`, picked: now.options.includes(option) })),
+    ...options.map((option): FilterItem => ({
+      wish: option,
+      label: `$(list-ordered) Option ${option}`,
+      picked: now.options.includes(option),
+    })),
   ];
 }
 

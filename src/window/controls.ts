@@ -7,7 +7,8 @@ import type { RunPlace } from '../client/lookup.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count } from '../base/words.ts';
 import { runFiles } from '../ledger/places.ts';
-import { budgetEntries, menuEntries, readBudget, reviewConfirmation, stopConfirmation, type Confirmation } from './controlsWords.ts';
+import { budgetEntries, readBudget } from './controlsBudget.ts';
+import { menuEntries, reviewConfirmation, stopConfirmation, type Confirmation } from './controlsWords.ts';
 import { hasContract } from './folder.ts';
 import type { WindowRoom } from './room.ts';
 import { sayRunTime } from './runRows.ts';
@@ -27,7 +28,9 @@ export function registerControls(room: WindowRoom): vscode.Disposable {
     'hma.showLog': () => showLog(room),
     'hma.menu': () => menu(room),
   };
-  return vscode.Disposable.from(...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)));
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)),
+  );
 }
 
 async function confirmed(confirmation: Confirmation | null): Promise<boolean> {
@@ -59,7 +62,8 @@ async function editBudget(room: WindowRoom): Promise<void> {
   const chosen = await vscode.window.showQuickPick(items, { title: `${title} (1/2)`, placeHolder: 'Which budget?' });
   if (!chosen) return;
   const { field, label, now, typed, prompt } = chosen.entry;
-  const read = (text: string): ReturnType<typeof readBudget> => (model.state ? readBudget(model.state, { field, text }, model.given()) : { why: 'The run is gone.' });
+  const read = (text: string): ReturnType<typeof readBudget> =>
+    model.state ? readBudget(model.state, { field, text }, model.given()) : { why: 'The run is gone.' };
   const text = await vscode.window.showInputBox({
     ...{ title: `${title}: ${label} (2/2)`, prompt: `${prompt}. Now: ${now}`, value: typed },
     validateInput: (words) => {
@@ -82,19 +86,40 @@ async function chooseRun({ model }: WindowRoom, run: string | undefined): Promis
   // The newest is followed, so that a run that starts later is shown by itself.
   const show = (wanted: string): void => model.choose(wanted === newest ? null : wanted);
   if (run !== undefined) return show(run);
-  if (runs.length === 0) return void vscode.window.showInformationMessage('HMA: This folder has no runs yet. Start Alternation begins one.');
-  const items = runs.map((place, index) => runItem(place, { told: index < toldRuns, shown: place.run === model.place?.run }));
-  const chosen = await vscode.window.showQuickPick(items, { title: 'Show Another Run', placeHolder: 'Looking changes nothing of a run', matchOnDescription: true, matchOnDetail: true });
+  if (runs.length === 0)
+    return void vscode.window.showInformationMessage('HMA: This folder has no runs yet. Start Alternation begins one.');
+  const items = runs.map((place, index) =>
+    runItem(place, { told: index < toldRuns, shown: place.run === model.place?.run }),
+  );
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Show Another Run',
+    placeHolder: 'Looking changes nothing of a run',
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
   if (chosen) show(chosen.run);
 }
 
-function runItem(place: RunPlace, { told, shown }: { readonly told: boolean; readonly shown: boolean }): vscode.QuickPickItem & { readonly run: string } {
-  const item = { run: place.run, label: `$(${shown ? 'circle-filled' : 'circle-outline'}) ${sayRunTime(place.run)}`, description: joined(place.run, shown && 'shown now') };
+function runItem(
+  place: RunPlace,
+  { told, shown }: { readonly told: boolean; readonly shown: boolean },
+): vscode.QuickPickItem & { readonly run: string } {
+  const item = {
+    run: place.run,
+    label: `$(${shown ? 'circle-filled' : 'circle-outline'}) ${sayRunTime(place.run)}`,
+    description: joined(place.run, shown && 'shown now'),
+  };
   const read = told ? readOffline(place) : null;
   if (!read?.ok) return item;
   const { state } = read.value;
   const final = state.selections.at(-1)?.candidate;
-  const detail = joined(oneLine(state.terms.name, 40), sayPhase(state), count(state.options.length, 'option'), count(state.archive.length, 'candidate'), final && `final ${final}`);
+  const detail = joined(
+    oneLine(state.terms.name, 40),
+    sayPhase(state),
+    count(state.options.length, 'option'),
+    count(state.archive.length, 'candidate'),
+    final && `final ${final}`,
+  );
   return { ...item, detail };
 }
 
@@ -106,8 +131,17 @@ async function showLog({ model }: WindowRoom): Promise<void> {
 
 async function menu({ model, folder }: WindowRoom): Promise<void> {
   const { state, presence } = model;
-  const entries = menuEntries({ state, presence, trusted: vscode.workspace.isTrusted, hasContract: hasContract(folder) });
+  const entries = menuEntries({
+    state,
+    presence,
+    trusted: vscode.workspace.isTrusted,
+    hasContract: hasContract(folder),
+  });
   const title = state ? `HMA: ${oneLine(state.terms.name, 40)}, ${sayPhase(state)}` : 'HMA';
-  const chosen = await vscode.window.showQuickPick([...entries], { title, placeHolder: 'What can be done now', matchOnDetail: true });
+  const chosen = await vscode.window.showQuickPick([...entries], {
+    title,
+    placeHolder: 'What can be done now',
+    matchOnDetail: true,
+  });
   if (chosen) await vscode.commands.executeCommand(chosen.command);
 }

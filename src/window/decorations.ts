@@ -7,7 +7,12 @@ export const markUri = (id: string, marks: readonly string[]): vscode.Uri =>
   vscode.Uri.from({ scheme, path: `/${id}`, query: marks.join(',') });
 
 /** Letter and colour of each mark, the weightiest first. */
-const looks: readonly { readonly mark: string; readonly badge?: string; readonly words: string; readonly color: string }[] = [
+const looks: readonly {
+  readonly mark: string;
+  readonly badge?: string;
+  readonly words: string;
+  readonly color: string;
+}[] = [
   { mark: 'hidden', words: 'Hidden by you', color: 'disabledForeground' },
   { mark: 'final', badge: 'F', words: 'The final candidate', color: 'charts.green' },
   { mark: 'nominated', badge: 'N', words: 'Nominated by the reviewer', color: 'charts.purple' },

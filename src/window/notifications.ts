@@ -41,7 +41,8 @@ export function registerNotifications({ model, log }: WindowRoom): vscode.Dispos
     const { notify } = settings();
     take(tellingOf(change, { sinceWall, notify }));
     // Only a controller that this window saw is lost news; one that was gone before is told by the view and the status bar.
-    if (presence !== model.presence && model.presence === 'lost' && presence === 'away' && notify.paused) take(lostTelling(model.why));
+    if (presence !== model.presence && model.presence === 'lost' && presence === 'away' && notify.paused)
+      take(lostTelling(model.why));
     presence = model.presence;
   });
   return vscode.Disposable.from(listening, { dispose: () => void (timer === null || clearTimeout(timer)) });

@@ -30,7 +30,10 @@ export const weightier = (a: Telling | null, b: Telling | null): Telling | null 
   a === null || (b !== null && weights.indexOf(b.kind) >= weights.indexOf(a.kind)) ? b : a;
 
 /** What a change is worth telling, if anything. Events from before `sinceWall` (Unix ms) are history, not news. */
-export function tellingOf(change: RunChange, given: { readonly sinceWall: number; readonly notify: Settings['notify'] }): Telling | null {
+export function tellingOf(
+  change: RunChange,
+  given: { readonly sinceWall: number; readonly notify: Settings['notify'] },
+): Telling | null {
   const { state, events } = change;
   if (!state) return null;
   let told: Telling | null = null;
@@ -65,11 +68,27 @@ function handoffTelling(state: RunState, number: number): Telling | null {
   return { kind: 'handoff', warns: false, text, actions: [showTerminal] };
 }
 
-function pausedTelling(state: RunState, { reason, detail, by }: Extract<RunEvent, { type: 'run.paused' }>['data']): Telling | null {
+function pausedTelling(
+  state: RunState,
+  { reason, detail, by }: Extract<RunEvent, { type: 'run.paused' }>['data'],
+): Telling | null {
   if (state.pause === null) return null; // it went on meanwhile
   // Whoever pauses knows it; that the boundary they asked for has come they don't.
-  if (reason === 'requested') return by === 'person' ? { kind: 'paused', warns: false, text: 'The run has paused at the handoff, as it was asked to.', actions: [resume] } : null;
-  return { kind: 'paused', warns: true, text: `The run has paused and needs you: ${oneLine(detail, 300)}`, actions: [resume, showLog] };
+  if (reason === 'requested')
+    return by === 'person'
+      ? {
+          kind: 'paused',
+          warns: false,
+          text: 'The run has paused at the handoff, as it was asked to.',
+          actions: [resume],
+        }
+      : null;
+  return {
+    kind: 'paused',
+    warns: true,
+    text: `The run has paused and needs you: ${oneLine(detail, 300)}`,
+    actions: [resume, showLog],
+  };
 }
 
 function reviewTelling(state: RunState): Telling | null {
@@ -84,9 +103,25 @@ function reviewTelling(state: RunState): Telling | null {
 
 function finishedTelling(state: RunState, reason: string): Telling {
   const final = finalCandidate({ ...state.terms, ...state });
-  if (!final) return { kind: 'finished', warns: true, text: `The run is over without a candidate: ${explorationEndWords[reason] ?? sayWord(reason)}.`, actions: [showLog] };
-  const whose = final.by === 'person' ? `selected by ${oneLine(pin(state.selections)?.who ?? 'a person', 40)}` : final.by === 'reviewer' ? `selected by the reviewer ${oneLine(ownSelection(state.selections)?.who ?? '', 40)}` : 'selected by fallback';
-  return { kind: 'finished', warns: false, text: `The run is over. ${final.candidate} is the final candidate, ${whose}.`, actions: [openReview] };
+  if (!final)
+    return {
+      kind: 'finished',
+      warns: true,
+      text: `The run is over without a candidate: ${explorationEndWords[reason] ?? sayWord(reason)}.`,
+      actions: [showLog],
+    };
+  const whose =
+    final.by === 'person'
+      ? `selected by ${oneLine(pin(state.selections)?.who ?? 'a person', 40)}`
+      : final.by === 'reviewer'
+        ? `selected by the reviewer ${oneLine(ownSelection(state.selections)?.who ?? '', 40)}`
+        : 'selected by fallback';
+  return {
+    kind: 'finished',
+    warns: false,
+    text: `The run is over. ${final.candidate} is the final candidate, ${whose}.`,
+    actions: [openReview],
+  };
 }
 
 /** The run lost its controller: nobody brings it back but a person. */

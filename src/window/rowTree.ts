@@ -77,7 +77,10 @@ export class RowTree implements vscode.TreeDataProvider<RowNode>, vscode.Disposa
     item.id = row.id;
     item.description = row.description;
     item.contextValue = row.context;
-    item.iconPath = new vscode.ThemeIcon(row.icon.id, row.icon.color === undefined ? undefined : new vscode.ThemeColor(row.icon.color));
+    item.iconPath = new vscode.ThemeIcon(
+      row.icon.id,
+      row.icon.color === undefined ? undefined : new vscode.ThemeColor(row.icon.color),
+    );
     item.accessibilityInformation = { label: row.spoken };
     if (row.marks.length > 0) item.resourceUri = markUri(row.id, row.marks);
     if (row.command) item.command = { ...row.command, arguments: [...row.command.arguments] };
@@ -105,5 +108,9 @@ const collapsible = {
 /** Views without a folder: nothing but their welcome. */
 export function registerEmptyTrees(): vscode.Disposable {
   const empty: vscode.TreeDataProvider<never> = { getChildren: () => [], getTreeItem: (none) => none };
-  return vscode.Disposable.from(...['hma.run', 'hma.candidates', 'hma.workspace'].map((view) => vscode.window.registerTreeDataProvider(view, empty)));
+  return vscode.Disposable.from(
+    ...['hma.run', 'hma.candidates', 'hma.workspace'].map((view) =>
+      vscode.window.registerTreeDataProvider(view, empty),
+    ),
+  );
 }

@@ -51,7 +51,13 @@ export function runRows(
   const { run, scene } = shown;
   const first = scene
     ? runRow(scene)
-    : row({ id: `${run}/starting`, label: sayRunTime(run), description: 'starting', icon: { id: 'loading~spin' }, context: 'run' });
+    : row({
+        id: `${run}/starting`,
+        label: sayRunTime(run),
+        description: 'starting',
+        icon: { id: 'loading~spin' },
+        context: 'run',
+      });
   return runs.length > 1 ? [first, pastRow(runs)] : [first];
 }
 
@@ -68,7 +74,10 @@ function runRow(scene: RunScene): TreeRow {
 
 function runIcon(state: RunState): RowIcon {
   if (state.phase === 'finished') return { id: 'pass-filled', color: 'testing.iconPassed' };
-  if (state.pause) return state.pause.reason === 'requested' ? { id: 'debug-pause' } : { id: 'warning', color: 'list.warningForeground' };
+  if (state.pause)
+    return state.pause.reason === 'requested'
+      ? { id: 'debug-pause' }
+      : { id: 'warning', color: 'list.warningForeground' };
   return state.phase === 'exploring' ? { id: 'beaker' } : { id: 'law' };
 }
 
@@ -93,10 +102,24 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
   const id = `${state.run}/option-${option.number}`;
   const agent = agentName(state, option.agent);
   const stands = optionStands(scene, option);
-  const parts = [stands, acceptedOf(state, option), attemptsOf(option), optionTime(scene, option), bestWords(scene, option)];
-  const rows = experiments.length === 0 ? [noneRow(id, option)] : experiments.map((experiment) => experimentRow(scene, experiment));
+  const parts = [
+    stands,
+    acceptedOf(state, option),
+    attemptsOf(option),
+    optionTime(scene, option),
+    bestWords(scene, option),
+  ];
+  const rows =
+    experiments.length === 0
+      ? [noneRow(id, option)]
+      : experiments.map((experiment) => experimentRow(scene, experiment));
   return row({
-    ...{ id, label: `Option ${option.number} · ${agent}`, description: joined(...parts), icon: optionIcon(state, option) },
+    ...{
+      id,
+      label: `Option ${option.number} · ${agent}`,
+      description: joined(...parts),
+      icon: optionIcon(state, option),
+    },
     ...{ context: 'option session', session: { kind: 'option', number: option.number } },
     spoken: `Option ${option.number} by ${agent}, ${parts.filter(Boolean).join(', ')}`,
     expand: option.state === 'closed' ? 'collapsed' : 'expanded',
@@ -106,7 +129,12 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
 
 /** Stands in for experiments: VS Code would keep a row that had no children closed when they come. */
 const noneRow = (id: string, { state }: Option): TreeRow =>
-  row({ id: `${id}/none`, label: state === 'closed' ? 'No experiment' : 'No experiment yet', icon: { id: 'dash' }, context: 'none' });
+  row({
+    id: `${id}/none`,
+    label: state === 'closed' ? 'No experiment' : 'No experiment yet',
+    icon: { id: 'dash' },
+    context: 'none',
+  });
 
 /** Where an option stands: what goes on in it, or why it ended. */
 function optionStands({ state, given }: RunScene, option: Option): string {
@@ -115,7 +143,9 @@ function optionStands({ state, given }: RunScene, option: Option): string {
   if (state.pause) return 'paused';
   const latest = latestAttempt(option);
   if (latest?.state !== 'ended') return latest?.state === 'running' ? 'at work' : 'starting';
-  return option.retryAt === null ? 'ending' : `another attempt ${option.retryAt > given.active ? `in ${sayElapsed(option.retryAt - given.active)}` : 'now'}`;
+  return option.retryAt === null
+    ? 'ending'
+    : `another attempt ${option.retryAt > given.active ? `in ${sayElapsed(option.retryAt - given.active)}` : 'now'}`;
 }
 
 const closureWords: Readonly<Record<Closure, string>> = {
@@ -135,7 +165,8 @@ function acceptedOf(state: RunState, option: Option): string {
   return `${option.accepted.length}${most} accepted`;
 }
 
-const attemptsOf = (option: Option): string => (option.attempts.length > 1 ? count(option.attempts.length, 'attempt') : '');
+const attemptsOf = (option: Option): string =>
+  option.attempts.length > 1 ? count(option.attempts.length, 'attempt') : '';
 
 function optionTime({ given }: RunScene, option: Option): string {
   const from = option.attempts.map(startOf).find((at) => at !== null) ?? option.openedAt;
@@ -157,7 +188,8 @@ function bestWords({ state, candidates, records }: RunScene, option: Option): st
 
 function optionIcon(state: RunState, option: Option): RowIcon {
   if (option.state === 'ending') return { id: 'sync' };
-  if (option.state === 'open') return state.pause ? { id: 'debug-pause' } : { id: 'play-circle', color: 'charts.green' };
+  if (option.state === 'open')
+    return state.pause ? { id: 'debug-pause' } : { id: 'play-circle', color: 'charts.green' };
   switch (option.closure) {
     case 'failed':
       return { id: 'error', color: 'list.errorForeground' };
@@ -202,7 +234,16 @@ function pastRow(runs: readonly PastRun[]): TreeRow {
     }),
   );
   const spoken = `All runs of this folder, ${count(runs.length, 'run')}`;
-  return row({ id: 'past', label: 'All Runs', description: String(runs.length), spoken, icon: { id: 'history' }, context: 'past', expand: 'collapsed', children });
+  return row({
+    id: 'past',
+    label: 'All Runs',
+    description: String(runs.length),
+    spoken,
+    icon: { id: 'history' },
+    context: 'past',
+    expand: 'collapsed',
+    children,
+  });
 }
 
 /** A run's start in local time, from its id; the id itself where it holds none. */
@@ -216,4 +257,5 @@ export function sayRunTime(run: string): string {
 }
 
 /** Words of a closure, for tooltips. */
-export const sayClosure = (closure: Closure | null): string => (closure === null ? 'not yet' : `${sayWord(closure)} (${closureWords[closure]})`);
+export const sayClosure = (closure: Closure | null): string =>
+  closure === null ? 'not yet' : `${sayWord(closure)} (${closureWords[closure]})`;

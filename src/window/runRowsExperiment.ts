@@ -6,7 +6,11 @@ import { joined, sayElapsed, sayShown } from './runWords.ts';
 import { row, type RowCommand, type RowIcon, type TreeRow } from './treeRow.ts';
 
 /** A click on a candidate anywhere: its files. */
-export const showFiles = (candidate: string): RowCommand => ({ command: 'hma.showFiles', title: 'Show the candidate’s files', arguments: [candidate] });
+export const showFiles = (candidate: string): RowCommand => ({
+  command: 'hma.showFiles',
+  title: 'Show the candidate’s files',
+  arguments: [candidate],
+});
 
 /** Rows of decided experiments never change but for what is compared here, so they are kept. */
 const kept = new WeakMap<Experiment, { readonly isRecord: boolean; readonly row: TreeRow }>();
@@ -39,7 +43,8 @@ function standing({ state, given }: RunScene, experiment: Experiment, isRecord: 
     case 'queued':
       return `waits · ${sayElapsed(given.active - experiment.submittedAt)}`;
     case 'evaluating': {
-      const since = experiment.evaluations.findLast(({ endedAt }) => endedAt === null)?.startedAt ?? experiment.submittedAt;
+      const since =
+        experiment.evaluations.findLast(({ endedAt }) => endedAt === null)?.startedAt ?? experiment.submittedAt;
       return `being evaluated · ${sayElapsed(given.active - since)}`;
     }
     case 'accepted':
@@ -60,6 +65,8 @@ function iconOf(experiment: Experiment, isRecord: boolean): RowIcon {
       return isRecord ? { id: 'arrow-circle-up', color: 'charts.green' } : { id: 'pass', color: 'testing.iconPassed' };
     case 'rejected':
       if (experiment.code === 'tampered') return { id: 'shield', color: 'list.warningForeground' };
-      return experiment.code === 'evaluator_error' ? { id: 'error', color: 'list.errorForeground' } : { id: 'circle-slash' };
+      return experiment.code === 'evaluator_error'
+        ? { id: 'error', color: 'list.errorForeground' }
+        : { id: 'circle-slash' };
   }
 }

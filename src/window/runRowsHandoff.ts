@@ -27,14 +27,28 @@ export function handoffRow(scene: RunScene, option: Option, handoff: Handoff): T
   const stuck = option.survivors.length > 0;
   const ended = handoff.processesEnded > 0 ? `${count(handoff.processesEnded, 'process', 'processes')} ended` : '';
   const description = waited
-    ? joined(stuck ? `${count(option.survivors.length, 'process', 'processes')} can’t be ended` : waited.doing, sayElapsed(given.active - handoff.endedAt), ended)
+    ? joined(
+        stuck ? `${count(option.survivors.length, 'process', 'processes')} can’t be ended` : waited.doing,
+        sayElapsed(given.active - handoff.endedAt),
+        ended,
+      )
     : joined(sayGap(handoff.ms), ended);
   const label = handoff.to === 'review' ? 'Into the Final Review' : `Handoff ${handoff.from} → ${handoff.to}`;
   const spoken = `${handoff.to === 'review' ? label : `Handoff from option ${handoff.from} to ${handoff.to}`}, ${waited ? description : `took ${description}`}`;
   return row({
-    ...{ id, label, description, spoken: spoken.replaceAll(' · ', ', '), icon: iconOf(waited !== undefined, stuck), context: 'handoff' },
+    ...{
+      id,
+      label,
+      description,
+      spoken: spoken.replaceAll(' · ', ', '),
+      icon: iconOf(waited !== undefined, stuck),
+      context: 'handoff',
+    },
     expand: waited ? 'expanded' : 'collapsed',
-    children: [...stages.flatMap((stage) => stageRow(id, stage, { handoff, isNow: stage === waited })), ...endedRows(id, option)],
+    children: [
+      ...stages.flatMap((stage) => stageRow(id, stage, { handoff, isNow: stage === waited })),
+      ...endedRows(id, option),
+    ],
   });
 }
 
@@ -42,25 +56,51 @@ const iconOf = (isOpen: boolean, stuck: boolean): RowIcon =>
   stuck ? { id: 'warning', color: 'list.warningForeground' } : { id: isOpen ? 'sync' : 'arrow-swap' };
 
 function stagesOf(state: RunState, option: Option, handoff: Handoff): Stage[] {
-  const next = agentName(state, handoff.to === 'review' ? (state.review?.reviewer ?? reviewerOf(state)) : agentOf(state, handoff.to));
+  const next = agentName(
+    state,
+    handoff.to === 'review' ? (state.review?.reviewer ?? reviewerOf(state)) : agentOf(state, handoff.to),
+  );
   return [
     { key: 'ended', done: `Session of ${agentName(state, option.agent)} over`, doing: '', at: handoff.endedAt },
     { key: 'settled', done: 'Settled: every submission decided', doing: 'settling', at: handoff.settledAt },
     { key: 'gone', done: 'Processes gone', doing: 'ending processes', at: handoff.reapedAt },
     { key: 'clean', done: 'Clean', doing: 'cleaning up', at: handoff.cleanAt },
-    { key: 'started', done: `${next} started, with an empty context`, doing: state.pause ? 'paused' : `starting ${next}`, at: handoff.spawnedAt },
+    {
+      key: 'started',
+      done: `${next} started, with an empty context`,
+      doing: state.pause ? 'paused' : `starting ${next}`,
+      at: handoff.spawnedAt,
+    },
     { key: 'spoke', done: 'First output', doing: 'waiting for its first output', at: handoff.spokeAt },
   ];
 }
 
-const agentOf = (state: RunState, number: number) => state.options.find((option) => option.number === number)?.agent ?? nextAgent(state);
+const agentOf = (state: RunState, number: number) =>
+  state.options.find((option) => option.number === number)?.agent ?? nextAgent(state);
 
 /** A stage that was reached, or the one that goes on; later ones are not shown yet. */
-function stageRow(id: string, stage: Stage, { handoff, isNow }: { readonly handoff: Handoff; readonly isNow: boolean }): TreeRow[] {
+function stageRow(
+  id: string,
+  stage: Stage,
+  { handoff, isNow }: { readonly handoff: Handoff; readonly isNow: boolean },
+): TreeRow[] {
   if (stage.at === null && !isNow) return [];
-  const since = stage.at === null ? stage.doing : stage.key === 'ended' ? '' : `after ${sayGap(Math.max(0, stage.at - handoff.endedAt))}`;
+  const since =
+    stage.at === null
+      ? stage.doing
+      : stage.key === 'ended'
+        ? ''
+        : `after ${sayGap(Math.max(0, stage.at - handoff.endedAt))}`;
   const icon: RowIcon = stage.at === null ? { id: 'circle-outline' } : { id: 'check' };
-  return [row({ id: `${id}/${stage.key}`, label: stage.at === null ? 'Now' : stage.done, description: since, icon, context: 'stage' })];
+  return [
+    row({
+      id: `${id}/${stage.key}`,
+      label: stage.at === null ? 'Now' : stage.done,
+      description: since,
+      icon,
+      context: 'stage',
+    }),
+  ];
 }
 
 function endedRows(id: string, { ended, survivors }: Option): TreeRow[] {
@@ -69,7 +109,11 @@ function endedRows(id: string, { ended, survivors }: Option): TreeRow[] {
       row({
         id: `${id}/${kind}-${index}`,
         label: oneLine(one.command, 60),
-        description: joined(kind === 'ended' ? 'ended at the handoff' : 'can’t be ended', `pid ${one.pid}`, `ran ${sayElapsed(one.ageMs)}`),
+        description: joined(
+          kind === 'ended' ? 'ended at the handoff' : 'can’t be ended',
+          `pid ${one.pid}`,
+          `ran ${sayElapsed(one.ageMs)}`,
+        ),
         icon: kind === 'ended' ? { id: 'circle-slash' } : { id: 'warning', color: 'list.warningForeground' },
         context: 'process',
       }),

@@ -27,8 +27,10 @@ export function sayOutcome(state: RunState, review: Review): string {
   if (outcome === null) return '';
   const last = latestAttempt(review);
   if (outcome === 'skipped') return skipReason(state) ?? 'the run was stopped';
-  if (outcome === 'invalid' && review.invalidReason !== null) return `${outcomeWords.invalid}: ${oneLine(review.invalidReason, 300)}`;
-  if (outcome === 'crashed' && last?.state === 'ended' && last.failure) return `${outcomeWords.crashed}: ${oneLine(last.failure.detail, 300)}`;
+  if (outcome === 'invalid' && review.invalidReason !== null)
+    return `${outcomeWords.invalid}: ${oneLine(review.invalidReason, 300)}`;
+  if (outcome === 'crashed' && last?.state === 'ended' && last.failure)
+    return `${outcomeWords.crashed}: ${oneLine(last.failure.detail, 300)}`;
   return outcomeWords[outcome];
 }
 
@@ -42,10 +44,21 @@ export function reviewRow(scene: RunScene): TreeRow | null {
   const reviewer = agentName(state, review.reviewer);
   const description =
     review.state === 'closed'
-      ? joined(review.outcome, review.nomination ? `${review.nomination.candidate} by ${reviewer}` : sayOutcome(state, review))
+      ? joined(
+          review.outcome,
+          review.nomination ? `${review.nomination.candidate} by ${reviewer}` : sayOutcome(state, review),
+        )
       : joined(reviewer, doing(state, review), sayElapsed(given.active - review.openedAt));
   const children = [...nominationRow(state, review), ...(chosen ? [chosen] : [])];
-  if (children.length === 0) children.push(row({ id: `${id}/none`, label: review.state === 'closed' ? 'No nomination' : 'No nomination yet', icon: { id: 'dash' }, context: 'none' }));
+  if (children.length === 0)
+    children.push(
+      row({
+        id: `${id}/none`,
+        label: review.state === 'closed' ? 'No nomination' : 'No nomination yet',
+        icon: { id: 'dash' },
+        context: 'none',
+      }),
+    );
   return row({
     ...{ id, label: 'Final Review', description, icon: iconOf(review) },
     context: review.attempts.length > 0 ? 'review session' : 'review',
@@ -59,7 +72,9 @@ function doing(state: RunState, review: Review): string {
   if (review.state === 'ending') return 'session is being ended';
   if (state.pause) return 'paused';
   if (review.nomination) return `nominates ${review.nomination.candidate}`;
-  return review.attempts.length > 1 ? 'is asked once more' : `looks through ${count(state.archive.length, 'candidate')}`;
+  return review.attempts.length > 1
+    ? 'is asked once more'
+    : `looks through ${count(state.archive.length, 'candidate')}`;
 }
 
 function iconOf(review: Review): RowIcon {
@@ -81,9 +96,18 @@ function nominationRow(state: RunState, { nomination }: Review): TreeRow[] {
 function finalRow(state: RunState): TreeRow | null {
   const final = state.selections.length > 0 ? finalCandidate({ ...state.terms, ...state }) : undefined;
   if (!final) return null;
-  const who = final.by === 'person' ? `selected by ${pin(state.selections)?.who ?? 'a person'}` : final.by === 'reviewer' ? `selected by the reviewer ${ownSelection(state.selections)?.who ?? ''}` : 'selected by fallback';
+  const who =
+    final.by === 'person'
+      ? `selected by ${pin(state.selections)?.who ?? 'a person'}`
+      : final.by === 'reviewer'
+        ? `selected by the reviewer ${ownSelection(state.selections)?.who ?? ''}`
+        : 'selected by fallback';
   return row({
-    ...{ id: `${state.run}/final`, label: `Final ${final.candidate}`, description: joined(oneLine(who, 60), oneLine(final.reason, 200)) },
+    ...{
+      id: `${state.run}/final`,
+      label: `Final ${final.candidate}`,
+      description: joined(oneLine(who, 60), oneLine(final.reason, 200)),
+    },
     icon: { id: final.by === 'person' ? 'pinned' : 'check-all', color: 'charts.green' },
     ...{ context: 'final', candidate: final.candidate, command: showFiles(final.candidate) },
   });

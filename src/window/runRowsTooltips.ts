@@ -22,7 +22,13 @@ export function runTooltip(scene: RunScene, { id }: TreeRow): string {
   if (id === state.run) return paragraphs(runLines(scene));
   const [, what = ''] = id.split(`${state.run}/`);
   const option = /^option-(\d+)$/.exec(what);
-  if (option) return paragraphs(optionLines(state, state.options.find(({ number }) => number === Number(option[1]))));
+  if (option)
+    return paragraphs(
+      optionLines(
+        state,
+        state.options.find(({ number }) => number === Number(option[1])),
+      ),
+    );
   if (what === 'review') return paragraphs(reviewLines(state));
   const experiment = state.experiments.find((one) => one.id === what);
   return experiment ? paragraphs(experimentLines(state, experiment)) : '';
@@ -38,14 +44,32 @@ function runLines({ state, given }: RunScene): string[] {
   return [
     `**${mdText(oneLine(terms.name, 80))}** ${mdText(sayPhase(state))}`,
     line('Run', state.run),
-    line('Metric', `${oneLine(terms.metric.name, 60)}, ${best}${terms.feedback === 'blind' ? '; blind: agents see no scores' : ''}`),
-    line('Policy', terms.policy.mode === 'single' ? 'one agent' : terms.policy.cap === null ? 'alternate, no cap' : `alternate, cap ${terms.policy.cap}`),
+    line(
+      'Metric',
+      `${oneLine(terms.metric.name, 60)}, ${best}${terms.feedback === 'blind' ? '; blind: agents see no scores' : ''}`,
+    ),
+    line(
+      'Policy',
+      terms.policy.mode === 'single'
+        ? 'one agent'
+        : terms.policy.cap === null
+          ? 'alternate, no cap'
+          : `alternate, cap ${terms.policy.cap}`,
+    ),
     line('Budget', budgets.experiments === null ? limits : `${limits}, ${count(budgets.experiments, 'experiment')}`),
-    line('Spent', `${sayLength(shares.budget - shares.ahead)} · ${agentName(state, 'A')} ${sayShare(shares.sessions.A, shares.budget)} · ${agentName(state, 'B')} ${sayShare(shares.sessions.B, shares.budget)} · between sessions ${sayLength(shares.between)}${shares.paused > 0 ? ` · paused ${sayLength(shares.paused)} beside it` : ''}`),
+    line(
+      'Spent',
+      `${sayLength(shares.budget - shares.ahead)} · ${agentName(state, 'A')} ${sayShare(shares.sessions.A, shares.budget)} · ${agentName(state, 'B')} ${sayShare(shares.sessions.B, shares.budget)} · between sessions ${sayLength(shares.between)}${shares.paused > 0 ? ` · paused ${sayLength(shares.paused)} beside it` : ''}`,
+    ),
     line('Isolation', isolation.tier),
     line('Controller', controller.starts > 1 ? `started ${controller.starts} times` : 'never restarted'),
-    ...(state.explorationEnding ? [line('Exploration ended', explorationEndWords[state.explorationEnding] ?? state.explorationEnding)] : []),
-    ...state.notices.filter(({ level }) => level !== 'info').slice(-3).map(({ text }) => line('Notice', oneLine(text, 300))),
+    ...(state.explorationEnding
+      ? [line('Exploration ended', explorationEndWords[state.explorationEnding] ?? state.explorationEnding)]
+      : []),
+    ...state.notices
+      .filter(({ level }) => level !== 'info')
+      .slice(-3)
+      .map(({ text }) => line('Notice', oneLine(text, 300))),
   ];
 }
 
@@ -58,17 +82,32 @@ function optionLines(state: RunState, option: Option | undefined): string[] {
     ...(option.closedAt === null ? [] : [line('Closed', `at ${sayClock(option.closedAt)}`)]),
     line('Closure', `${sayClosure(option.closure)}${option.endedItself ? '; the session had ended by itself' : ''}`),
     line('Experiments', `${option.accepted.length} accepted, ${rejected} rejected`),
-    ...(option.closedAt !== null && option.accepted.length === 0 ? [line('Barren', 'no experiment of it was accepted')] : []),
+    ...(option.closedAt !== null && option.accepted.length === 0
+      ? [line('Barren', 'no experiment of it was accepted')]
+      : []),
     ...option.attempts.map((attempt) => line(`Attempt ${attempt.number}`, sayAttempt(attempt))),
-    ...(option.survivors.length > 0 ? [line('Can’t be ended', option.survivors.map(({ pid, command }) => `${pid} ${oneLine(command, 60)}`).join(', '))] : []),
+    ...(option.survivors.length > 0
+      ? [
+          line(
+            'Can’t be ended',
+            option.survivors.map(({ pid, command }) => `${pid} ${oneLine(command, 60)}`).join(', '),
+          ),
+        ]
+      : []),
   ];
 }
 
 function sayAttempt(attempt: Attempt): string {
   if (attempt.state === 'starting') return 'starting';
-  if (attempt.state === 'running') return `running since ${sayClock(attempt.startedAt)}${attempt.spokeAt === null ? '; no output yet' : ''}`;
-  const length = attempt.startedAt === null ? 'was never started' : `ran ${sayLength(attempt.endedAt - attempt.startedAt)}`;
-  const how = attempt.failure ? `failed, ${sayWord(attempt.failure.reason)}: ${oneLine(attempt.failure.detail, 300)}` : attempt.endedItself ? 'ended by itself' : 'was ended';
+  if (attempt.state === 'running')
+    return `running since ${sayClock(attempt.startedAt)}${attempt.spokeAt === null ? '; no output yet' : ''}`;
+  const length =
+    attempt.startedAt === null ? 'was never started' : `ran ${sayLength(attempt.endedAt - attempt.startedAt)}`;
+  const how = attempt.failure
+    ? `failed, ${sayWord(attempt.failure.reason)}: ${oneLine(attempt.failure.detail, 300)}`
+    : attempt.endedItself
+      ? 'ended by itself'
+      : 'was ended';
   return `${length}; ${how}`;
 }
 
@@ -79,16 +118,25 @@ function experimentLines(state: RunState, experiment: Experiment): string[] {
       ? `accepted, ${sayShown(state, experiment)}`
       : experiment.state === 'rejected'
         ? `rejected, ${sayWord(experiment.code)}: ${oneLine(experiment.reason, 600)}`
-        : experiment.state === 'evaluating' ? 'being evaluated' : 'waits for its evaluation';
-  const runs = evaluations.filter(({ endedAt }) => endedAt !== null).map(({ startedAt, endedAt }) => sayLength((endedAt ?? startedAt) - startedAt));
+        : experiment.state === 'evaluating'
+          ? 'being evaluated'
+          : 'waits for its evaluation';
+  const runs = evaluations
+    .filter(({ endedAt }) => endedAt !== null)
+    .map(({ startedAt, endedAt }) => sayLength((endedAt ?? startedAt) - startedAt));
   return [
     `**Experiment ${mdText(id)}** ${mdText(verdict)}`,
     line('By', `${agentName(state, agent)} in option ${option}`),
-    line('Submitted', `${new Date(experiment.submittedWall).toLocaleString()}, at ${sayClock(experiment.submittedAt)} of active runtime`),
+    line(
+      'Submitted',
+      `${new Date(experiment.submittedWall).toLocaleString()}, at ${sayClock(experiment.submittedAt)} of active runtime`,
+    ),
     ...(captured ? [line('Files', `${captured.files}, ${sayBytes(captured.bytes)}`)] : []),
     ...(runs.length > 0 ? [line('Evaluation', runs.join(', '))] : []),
     ...(experiment.reported === null ? [] : [line('Reported', sayScore(experiment.reported))]),
-    ...(experiment.state === 'accepted' && experiment.flags.length > 0 ? [line('Flags', experiment.flags.map(sayWord).join(', '))] : []),
+    ...(experiment.state === 'accepted' && experiment.flags.length > 0
+      ? [line('Flags', experiment.flags.map(sayWord).join(', '))]
+      : []),
     ...(note === null ? [] : [line('Note', oneLine(note, 1000))]),
     ...isGraded(state, id),
   ];
@@ -103,7 +151,9 @@ function reviewLines(state: RunState): string[] {
     `**Final Review** ${review.outcome ?? 'going on'}`,
     ...(opened ? [line('Reviewer', `${reviewer}, who did not write the standing candidate`)] : []),
     ...(review.outcome === null ? [] : [line('Outcome', sayOutcome(state, review))]),
-    ...(review.nomination ? [line('Nomination', `${review.nomination.candidate}: ${oneLine(review.nomination.reason, 1500)}`)] : []),
+    ...(review.nomination
+      ? [line('Nomination', `${review.nomination.candidate}: ${oneLine(review.nomination.reason, 1500)}`)]
+      : []),
     ...(review.invalidBallots > 0 ? [line('Invalid ballots', String(review.invalidBallots))] : []),
     ...review.attempts.map((attempt) => line(`Attempt ${attempt.number}`, sayAttempt(attempt))),
   ];

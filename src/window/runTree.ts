@@ -46,7 +46,11 @@ export function registerRunTree(room: WindowRoom): vscode.Disposable {
 function drawFrame(view: vscode.TreeView<unknown>, { model }: WindowRoom): void {
   const { state, presence } = model;
   const left = state && presence !== 'lost' ? timeLeft(state, model.given()) : null;
-  set(view, 'description', left === null ? undefined : `${sayLength(Math.floor(left / 1000) * 1000).replace(/\.\d+ s/, ' s')} left`);
+  set(
+    view,
+    'description',
+    left === null ? undefined : `${sayLength(Math.floor(left / 1000) * 1000).replace(/\.\d+ s/, ' s')} left`,
+  );
   set(view, 'message', presenceWords(state, model) || undefined);
   const waiting = needsPerson(state, presence);
   if ((view.badge !== undefined) === waiting) return;
@@ -73,6 +77,11 @@ function pastStory(model: WindowRoom['model'], run: string): string {
   const { state } = read.value;
   const { options, archive } = state;
   const final = state.selections.at(-1)?.candidate;
-  const parts = [sayPhase(state), `${options.length} options`, `${archive.length} candidates`, ...(final ? [`final ${final}`] : [])];
+  const parts = [
+    sayPhase(state),
+    `${options.length} options`,
+    `${archive.length} candidates`,
+    ...(final ? [`final ${final}`] : []),
+  ];
   return `**${mdText(state.terms.name)}** ${mdText(parts.join(', '))}`;
 }

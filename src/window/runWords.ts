@@ -15,10 +15,12 @@ import type { Presence } from './runModel.ts';
 /** Phrases about a run that several places of the window say in the same words. Pure. */
 
 /** Parts of a description, the empty ones left out. */
-export const joined = (...parts: readonly (string | null | false | undefined)[]): string => parts.filter(Boolean).join(' · ');
+export const joined = (...parts: readonly (string | null | false | undefined)[]): string =>
+  parts.filter(Boolean).join(' · ');
 
 /** An agent's name as it fits into a row. */
-export const agentName = (state: Pick<RunState, 'terms'>, slot: AgentSlot): string => oneLine(state.terms.agents[slot].name, 40);
+export const agentName = (state: Pick<RunState, 'terms'>, slot: AgentSlot): string =>
+  oneLine(state.terms.agents[slot].name, 40);
 
 /** A time that runs: whole seconds up to ten minutes, then minutes. `coarse` changes once a minute after the first. */
 export function sayElapsed(ms: number, coarse = false): string {
@@ -72,15 +74,20 @@ export function needsPerson(state: RunState | null, presence: Presence): boolean
 }
 
 /** How the window's run is, where that isn't plain from the tree: what happened and what to do. Empty when all is well. */
-export function presenceWords(state: RunState | null, given: { readonly presence: Presence; readonly why: string }): string {
+export function presenceWords(
+  state: RunState | null,
+  given: { readonly presence: Presence; readonly why: string },
+): string {
   const { presence, why } = given;
   if (presence === 'none' || presence === 'over' || state?.phase === 'finished') return '';
   if (presence === 'lost')
     return `No controller looks after this run any more${why === '' ? '' : ` (${oneLine(why, 300)})`}. Nothing is lost. Resume brings it back; the reason is in the controller’s log.`;
-  if (presence === 'away') return 'The controller is away and is expected back by itself. Agents and evaluations go on meanwhile; what is shown is from before.';
+  if (presence === 'away')
+    return 'The controller is away and is expected back by itself. Agents and evaluations go on meanwhile; what is shown is from before.';
   if (presence === 'connecting' && state === null) return 'The run is starting.';
   if (!state?.pause) return '';
-  if (state.pause.reason === 'requested') return `Paused by ${oneLine(state.pause.by, 40)}. The clock stands and the session is frozen until somebody chooses Resume.`;
+  if (state.pause.reason === 'requested')
+    return `Paused by ${oneLine(state.pause.by, 40)}. The clock stands and the session is frozen until somebody chooses Resume.`;
   return `Paused: ${oneLine(state.pause.detail, 400)}. When that is put right, choose Resume.`;
 }
 

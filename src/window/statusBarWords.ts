@@ -19,13 +19,17 @@ export interface StatusWords {
 }
 
 /** Phase, option, agent, accepted/cap, time left. The icon turns only while something is being decided. Null without a run. */
-export function statusWords(state: RunState | null, given: { readonly given: Given; readonly presence: Presence; readonly why: string }): StatusWords | null {
+export function statusWords(
+  state: RunState | null,
+  given: { readonly given: Given; readonly presence: Presence; readonly why: string },
+): StatusWords | null {
   const { presence } = given;
   if (presence === 'none') return null;
   if (state === null) return { text: '$(beaker) HMA: starting', spoken: 'HMA: the run is starting', warns: false };
   const warns = needsPerson(state, presence);
   const name = oneLine(state.terms.name, 40);
-  if (presence === 'lost') return { text: '$(warning) HMA: no controller', spoken: `HMA, ${name}. ${presenceWords(state, given)}`, warns };
+  if (presence === 'lost')
+    return { text: '$(warning) HMA: no controller', spoken: `HMA, ${name}. ${presenceWords(state, given)}`, warns };
   if (state.phase === 'finished') return finishedWords(state, name);
   const away = presence === 'away' ? 'controller away' : '';
   const session = sessionOf(state);

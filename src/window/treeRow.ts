@@ -39,9 +39,7 @@ export interface TreeRow {
 }
 
 /** A leaf with nothing but words; `spoken` is made from label and description where it isn't given. */
-export function row(
-  given: Pick<TreeRow, 'id' | 'label' | 'icon' | 'context'> & Partial<TreeRow>,
-): TreeRow {
+export function row(given: Pick<TreeRow, 'id' | 'label' | 'icon' | 'context'> & Partial<TreeRow>): TreeRow {
   const { label, description = '' } = given;
   const spoken = description === '' ? label : `${label}, ${description.replaceAll(' · ', ', ')}`;
   const rest = { expand: 'none', children: [], candidate: null, session: null, command: null, marks: [] } as const;

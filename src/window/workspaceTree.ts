@@ -99,14 +99,26 @@ class WorkspaceTree implements vscode.Disposable {
       this.#frozen = { run: place.run, evaluate: known?.success ? known.data.evaluate.command : [] };
     }
     const { agents, policy, feedback } = state.terms;
-    return { agents, mode: policy.mode, first: policy.first, evaluate: this.#frozen.evaluate, feedback, tier: state.isolation.tier };
+    return {
+      agents,
+      mode: policy.mode,
+      first: policy.first,
+      evaluate: this.#frozen.evaluate,
+      feedback,
+      tier: state.isolation.tier,
+    };
   }
 
   #tooltip({ context, description }: TreeRow): string {
     const tier = this.#room.model.state?.isolation.tier;
     if (context !== 'isolation' || !tier) return mdText(description);
     const { promises } = describeTier(tier);
-    return [`**${mdText(tier)} promises**`, ...promises.map((text) => `- ${mdText(text)}`), '', '**What it can’t promise** is listed below the row.'].join('\n');
+    return [
+      `**${mdText(tier)} promises**`,
+      ...promises.map((text) => `- ${mdText(text)}`),
+      '',
+      '**What it can’t promise** is listed below the row.',
+    ].join('\n');
   }
 
   dispose(): void {

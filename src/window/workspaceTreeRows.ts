@@ -47,10 +47,27 @@ export interface WorkspaceFacts {
 export function workspaceRows(facts: WorkspaceFacts): readonly TreeRow[] {
   const { contract } = facts;
   if (!contract) return [];
-  return [agentsRow(facts, contract), evaluatorRow(contract), isolationRow(facts, contract), ownerRow(facts), gpuRow(facts), diskRow(facts), stateRow(facts)].filter((one) => one !== null);
+  return [
+    agentsRow(facts, contract),
+    evaluatorRow(contract),
+    isolationRow(facts, contract),
+    ownerRow(facts),
+    gpuRow(facts),
+    diskRow(facts),
+    stateRow(facts),
+  ].filter((one) => one !== null);
 }
 
-const fact = (id: string, label: string, rest: { readonly description: string; readonly icon: RowIcon; readonly children?: readonly TreeRow[]; readonly spoken?: string }): TreeRow =>
+const fact = (
+  id: string,
+  label: string,
+  rest: {
+    readonly description: string;
+    readonly icon: RowIcon;
+    readonly children?: readonly TreeRow[];
+    readonly spoken?: string;
+  },
+): TreeRow =>
   row({ id: `workspace/${id}`, label, context: id, expand: rest.children?.length ? 'collapsed' : 'none', ...rest });
 
 function agentsRow({ state }: WorkspaceFacts, contract: ShownContract): TreeRow {
@@ -59,18 +76,32 @@ function agentsRow({ state }: WorkspaceFacts, contract: ShownContract): TreeRow 
   const children = slots.map((slot) => {
     const turn = turnOf(state, slot) ?? (!state && contract.first === slot ? 'starts' : null);
     return row({
-      ...{ id: `workspace/agent-${slot}`, label: oneLine(contract.agents[slot].name, 40), description: joined(contract.agents[slot].adapter, turn) },
+      ...{
+        id: `workspace/agent-${slot}`,
+        label: oneLine(contract.agents[slot].name, 40),
+        description: joined(contract.agents[slot].adapter, turn),
+      },
       icon: turn === null ? { id: 'person' } : { id: 'person', color: 'charts.green' },
       context: 'agent',
     });
   });
-  return row({ id: 'workspace/agents', label: 'Agents', description: names.join(' ⇄ '), spoken: `Agents, ${names.join(' and ')}`, icon: { id: 'organization' }, context: 'agents', expand: 'expanded', children });
+  return row({
+    id: 'workspace/agents',
+    label: 'Agents',
+    description: names.join(' ⇄ '),
+    spoken: `Agents, ${names.join(' and ')}`,
+    icon: { id: 'organization' },
+    context: 'agents',
+    expand: 'expanded',
+    children,
+  });
 }
 
 /** What an agent has to do with the run now; null = nothing. */
 function turnOf(state: RunState | null, slot: AgentSlot): string | null {
   if (!state || state.phase === 'finished') return null;
-  if (state.phase === 'reviewing') return state.review && state.review.state !== 'closed' && state.review.reviewer === slot ? 'reviews now' : null;
+  if (state.phase === 'reviewing')
+    return state.review && state.review.state !== 'closed' && state.review.reviewer === slot ? 'reviews now' : null;
   if (state.phase !== 'exploring') return null;
   const last = state.options.at(-1);
   if (last && last.state !== 'closed') return last.agent === slot ? 'its turn now' : null;
@@ -86,10 +117,26 @@ function evaluatorRow({ evaluate, feedback }: ShownContract): TreeRow {
 function isolationRow({ state, cannot }: WorkspaceFacts, contract: ShownContract): TreeRow {
   const tier = state?.isolation.tier ?? contract.tier;
   const weak = tier === 'none';
-  const words = { bubblewrap: 'bubblewrap', uid: 'separate uid', none: 'none: nothing is hidden from agents', auto: 'decided at the start' }[tier];
-  const children = cannot.map((text, index) => row({ id: `workspace/cannot-${index}`, label: oneLine(text, 300), icon: { id: 'circle-slash' }, context: 'cannot' }));
+  const words = {
+    bubblewrap: 'bubblewrap',
+    uid: 'separate uid',
+    none: 'none: nothing is hidden from agents',
+    auto: 'decided at the start',
+  }[tier];
+  const children = cannot.map((text, index) =>
+    row({
+      id: `workspace/cannot-${index}`,
+      label: oneLine(text, 300),
+      icon: { id: 'circle-slash' },
+      context: 'cannot',
+    }),
+  );
   const icon: RowIcon = weak ? { id: 'warning', color: 'list.warningForeground' } : { id: 'shield' };
-  return fact('isolation', 'Isolation', { description: joined(words, cannot.length > 0 && count(cannot.length, 'limit')), icon, children });
+  return fact('isolation', 'Isolation', {
+    description: joined(words, cannot.length > 0 && count(cannot.length, 'limit')),
+    icon,
+    children,
+  });
 }
 
 function ownerRow({ owner, state, live }: WorkspaceFacts): TreeRow {
@@ -106,8 +153,16 @@ function gpuRow({ gpus }: WorkspaceFacts): TreeRow {
   if (gpus.length === 0) return fact('gpus', 'GPUs', { description: 'none', icon });
   const children = gpus.map(({ index, uuid, name, memoryUsed, memoryTotal, utilization }) =>
     row({
-      ...{ id: `workspace/gpu-${uuid}`, label: `${index} · ${oneLine(name, 60)}`, icon: { id: 'chip' }, context: 'gpu' },
-      description: joined(utilization !== null && `${utilization} % busy`, memoryUsed !== null && memoryTotal !== null && `${memoryUsed} of ${memoryTotal} MiB`),
+      ...{
+        id: `workspace/gpu-${uuid}`,
+        label: `${index} · ${oneLine(name, 60)}`,
+        icon: { id: 'chip' },
+        context: 'gpu',
+      },
+      description: joined(
+        utilization !== null && `${utilization} % busy`,
+        memoryUsed !== null && memoryTotal !== null && `${memoryUsed} of ${memoryTotal} MiB`,
+      ),
     }),
   );
   return fact('gpus', 'GPUs', { description: String(gpus.length), icon, children });
@@ -117,9 +172,14 @@ function diskRow({ free, floor }: WorkspaceFacts): TreeRow | null {
   if (free === null) return null;
   const low = floor !== null && free < floor * 2;
   const limit = floor !== null && floor > 0 ? `a run pauses below ${sayBytes(floor)}` : '';
-  return fact('disk', 'Disk', { description: joined(`${sayBytes(free)} free`, limit), icon: low ? { id: 'warning', color: 'list.warningForeground' } : { id: 'database' } });
+  return fact('disk', 'Disk', {
+    description: joined(`${sayBytes(free)} free`, limit),
+    icon: low ? { id: 'warning', color: 'list.warningForeground' } : { id: 'database' },
+  });
 }
 
 function stateRow({ stateFolder }: WorkspaceFacts): TreeRow | null {
-  return stateFolder === null ? null : fact('state', 'State Folder', { description: stateFolder, icon: { id: 'folder-library' } });
+  return stateFolder === null
+    ? null
+    : fact('state', 'State Folder', { description: stateFolder, icon: { id: 'folder-library' } });
 }

@@ -32,7 +32,15 @@ test('what a candidate is can be told by icon and by word', () => {
 });
 
 test('a person’s pin is the final candidate, and the reviewer’s nomination stays to be seen', () => {
-  const pinned = stateOf(history(...wholeRun(), [70_000, { type: 'candidate.selected', data: { candidate: 'e3', by: 'person', who: 'kim', reason: 'simpler', gradesRevealed: false } }]));
+  const pinned = stateOf(
+    history(...wholeRun(), [
+      70_000,
+      {
+        type: 'candidate.selected',
+        data: { candidate: 'e3', by: 'person', who: 'kim', reason: 'simpler', gradesRevealed: false },
+      },
+    ]),
+  );
   expect(seen(pinned, marked(), latest).slice(1, 4)).toEqual([
     '[law] e5 | 0.3 · nominated, record · bob, option 2',
     '[circle-outline] e4 | 0.45 · bob, option 2 · a tree',
@@ -46,20 +54,22 @@ test('nothing is final before somebody or the fallback has decided', () => {
 });
 
 test('a whole row', () => {
-  expect(candidateRows(over, marked([], ['e5']), { ...latest, filter: { ...noFilter, hidden: true } }).rows[1]).toEqual({
-    id: `${run}/e5`,
-    label: 'e5',
-    description: '0.3 · final, nominated, record · hidden · bob, option 2',
-    icon: { id: 'check-all', color: 'charts.green' },
-    context: 'candidate unstarred hidden final nominated record',
-    spoken: 'Candidate e5, 0.3, final, nominated, record, hidden, bob, option 2',
-    expand: 'none',
-    children: [],
-    candidate: 'e5',
-    session: null,
-    command: { command: 'hma.showFiles', title: 'Show the candidate’s files', arguments: ['e5'] },
-    marks: ['hidden', 'final', 'nominated', 'record'],
-  });
+  expect(candidateRows(over, marked([], ['e5']), { ...latest, filter: { ...noFilter, hidden: true } }).rows[1]).toEqual(
+    {
+      id: `${run}/e5`,
+      label: 'e5',
+      description: '0.3 · final, nominated, record · hidden · bob, option 2',
+      icon: { id: 'check-all', color: 'charts.green' },
+      context: 'candidate unstarred hidden final nominated record',
+      spoken: 'Candidate e5, 0.3, final, nominated, record, hidden, bob, option 2',
+      expand: 'none',
+      children: [],
+      candidate: 'e5',
+      session: null,
+      command: { command: 'hma.showFiles', title: 'Show the candidate’s files', arguments: ['e5'] },
+      marks: ['hidden', 'final', 'nominated', 'record'],
+    },
+  );
 });
 
 const ids = (view: Partial<CandidateView>, own = marked()): string[] =>
@@ -85,8 +95,28 @@ test('filters: wishes of one kind add up, those of different kinds must all be m
 const blindFacts: readonly At[] = [
   [0, opened({ terms: { feedback: 'blind' } })],
   optionFacts.open(1000, 1, 'A'),
-  ...([['e1', 0.7, 0.111_11], ['e2', null, 0.222_22], ['e3', 0.6, 0.333_33]] as const).flatMap(([id, reported, score]): At[] => [
-    [9000, { type: 'experiment.submitted', data: { id, option: 1, agent: 'A', attempt: 1, note: null, reported, captured: { snapshot: 's', contentHash: `hash-${id}`, files: 1, bytes: 10 } } }],
+  ...(
+    [
+      ['e1', 0.7, 0.111_11],
+      ['e2', null, 0.222_22],
+      ['e3', 0.6, 0.333_33],
+    ] as const
+  ).flatMap(([id, reported, score]): At[] => [
+    [
+      9000,
+      {
+        type: 'experiment.submitted',
+        data: {
+          id,
+          option: 1,
+          agent: 'A',
+          attempt: 1,
+          note: null,
+          reported,
+          captured: { snapshot: 's', contentHash: `hash-${id}`, files: 1, bytes: 10 },
+        },
+      },
+    ],
     [10_000, { type: 'experiment.accepted', data: { id, option: 1, score, verdictAt: 10_000, flags: [] } }],
   ]),
 ];
@@ -113,10 +143,16 @@ test('a hidden grade is told only after it was revealed', () => {
 });
 
 test('5,000 candidates: a page of them, made in time; a star redraws one row', () => {
-  const facts = Array.from({ length: 5000 }, (_, index) => accepted(10_000 + index, { id: `e${index + 1}`, option: 1, agent: 'A', score: 1 / (index + 1) })).flat();
+  const facts = Array.from({ length: 5000 }, (_, index) =>
+    accepted(10_000 + index, { id: `e${index + 1}`, option: 1, agent: 'A', score: 1 / (index + 1) }),
+  ).flat();
   const many = stateOf(history([0, opened()], optionFacts.open(1000, 1, 'A'), ...facts));
   const found = candidateRows(many, marked(), { ...latest, order: 'score' });
-  expect({ rows: found.rows.length, passing: found.passing, last: found.rows.at(-1)?.description }).toEqual({ rows: 201, passing: 5000, last: '4800 candidates not shown yet' });
+  expect({ rows: found.rows.length, passing: found.passing, last: found.rows.at(-1)?.description }).toEqual({
+    rows: 201,
+    passing: 5000,
+    last: '4800 candidates not shown yet',
+  });
   const starred = candidateRows(many, marked(['e4990']), { ...latest, order: 'score' });
   expect(redrawOf(found.rows, starred.rows)).toEqual(new Set([`${run}/e4990`]));
   expect(quickest(() => candidateRows(many, marked(), { ...latest, order: 'score' }))).toBeLessThan(100);

@@ -32,14 +32,26 @@ vi.mock('vscode', () => {
       this.value = value;
     }
   }
-  const Uri = { from: (parts: { scheme: string; path: string; query: string }) => `${parts.scheme}:${parts.path}?${parts.query}` };
-  return { EventEmitter, TreeItem, ThemeIcon, MarkdownString, Uri, ThemeColor: ThemeIcon, TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 } };
+  const Uri = {
+    from: (parts: { scheme: string; path: string; query: string }) => `${parts.scheme}:${parts.path}?${parts.query}`,
+  };
+  return {
+    EventEmitter,
+    TreeItem,
+    ThemeIcon,
+    MarkdownString,
+    Uri,
+    ThemeColor: ThemeIcon,
+    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+  };
 });
 
 const { RowTree } = await import('../../src/window/rowTree.ts');
 
-const leaf = (id: string, description = ''): TreeRow => row({ id, label: id, description, icon: { id: 'check' }, context: 'leaf' });
-const branch = (id: string, children: readonly TreeRow[]): TreeRow => row({ id, label: id, icon: { id: 'folder' }, context: 'branch', expand: 'expanded', children });
+const leaf = (id: string, description = ''): TreeRow =>
+  row({ id, label: id, description, icon: { id: 'check' }, context: 'leaf' });
+const branch = (id: string, children: readonly TreeRow[]): TreeRow =>
+  row({ id, label: id, icon: { id: 'folder' }, context: 'branch', expand: 'expanded', children });
 
 /** A tree and the ids of all that it asked to be drawn again; `all` for everything. */
 function watched(): { tree: InstanceType<typeof RowTree>; drawn: string[] } {
@@ -79,14 +91,23 @@ test('a thing is the same object for VS Code as long as it is shown, and knows i
 
 test('an item carries id, words for a screen reader, capabilities and marks; its tooltip comes when asked for', () => {
   const { tree } = watched();
-  const shown = { ...leaf('e1', 'accepted · 0.3'), spoken: 'Candidate e1, accepted', marks: ['final'], candidate: 'e1' };
+  const shown = {
+    ...leaf('e1', 'accepted · 0.3'),
+    spoken: 'Candidate e1, accepted',
+    marks: ['final'],
+    candidate: 'e1',
+  };
   tree.update([shown, leaf('plain')]);
   const [node, plain] = tree.getChildren();
   if (!node || !plain) throw new Error('the tree has no rows');
   const item = tree.getTreeItem(node);
   expect(item).toEqual({
     ...{ id: 'e1', label: 'e1', description: 'accepted · 0.3', contextValue: 'leaf', collapsibleState: 0 },
-    ...{ iconPath: { id: 'check' }, accessibilityInformation: { label: 'Candidate e1, accepted' }, resourceUri: 'hma-mark:/e1?final' },
+    ...{
+      iconPath: { id: 'check' },
+      accessibilityInformation: { label: 'Candidate e1, accepted' },
+      resourceUri: 'hma-mark:/e1?final',
+    },
   });
   expect(item.tooltip).toBeUndefined();
   expect(tree.resolveTreeItem(item, node).tooltip).toEqual({ value: '**e1**', isTrusted: false });

@@ -5,7 +5,7 @@ import type { RunState } from '../../src/run/model.ts';
 import { groupSize, runRows, runScene } from '../../src/window/runRows.ts';
 import { runTooltip } from '../../src/window/runRowsTooltips.ts';
 import { redrawOf, type TreeRow } from '../../src/window/treeRow.ts';
-import { accepted, history, opened, openedWall, optionFacts, rejected, stateOf, wholeRun, type At } from '../cli/history.ts';
+import { accepted, history, opened, openedWall, optionFacts, stateOf, wholeRun, type At } from '../cli/history.ts';
 import { quickest } from './quickest.ts';
 
 const run = '20261130-181123-ab12';
@@ -15,7 +15,8 @@ const at = (active: number): Given => ({ wall: openedWall + active, mono: 1000 +
 
 const state = (...facts: readonly At[]): RunState => stateOf(history(...facts));
 
-const rowsOf = (of: RunState, active: number): readonly TreeRow[] => runRows({ run, scene: runScene(of, at(active)) }, [{ run, shown: true }]);
+const rowsOf = (of: RunState, active: number): readonly TreeRow[] =>
+  runRows({ run, scene: runScene(of, at(active)) }, [{ run, shown: true }]);
 
 /** A tree as a person sees it: indented lines of icon, label and description. */
 const seen = (rows: readonly TreeRow[], depth = 0): string[] =>
@@ -26,9 +27,23 @@ const seen = (rows: readonly TreeRow[], depth = 0): string[] =>
 
 const submitted = (when: number, id: string, option: number, agent: 'A' | 'B'): At => [
   when,
-  { type: 'experiment.submitted', data: { id, option, agent, attempt: 1, note: null, reported: null, captured: { snapshot: 's', contentHash: `h-${id}`, files: 1, bytes: 10 } } },
+  {
+    type: 'experiment.submitted',
+    data: {
+      id,
+      option,
+      agent,
+      attempt: 1,
+      note: null,
+      reported: null,
+      captured: { snapshot: 's', contentHash: `h-${id}`, files: 1, bytes: 10 },
+    },
+  },
 ];
-const evaluating = (when: number, id: string): At => [when, { type: 'evaluation.starting', data: { id, nonce: `n-${id}`, kind: 'evaluate' } }];
+const evaluating = (when: number, id: string): At => [
+  when,
+  { type: 'evaluation.starting', data: { id, nonce: `n-${id}`, kind: 'evaluate' } },
+];
 
 test('a run that is over: options, handoffs with what they ended, and the review', () => {
   expect(seen(rowsOf(state(...wholeRun()), 65_000))).toEqual([
@@ -80,7 +95,12 @@ const working: readonly At[] = [
 ];
 
 test('experiments that are judged show for how long', () => {
-  const now = state(...working, submitted(10_000, 'e1', 1, 'A'), evaluating(12_000, 'e1'), submitted(13_000, 'e2', 1, 'A'));
+  const now = state(
+    ...working,
+    submitted(10_000, 'e1', 1, 'A'),
+    evaluating(12_000, 'e1'),
+    submitted(13_000, 'e2', 1, 'A'),
+  );
   expect(seen(rowsOf(now, 20_500))).toEqual([
     '[beaker] houses | exploring',
     '  [play-circle] Option 1 · ada | at work · 0/2 accepted · 18 s',
@@ -123,17 +143,40 @@ test('a handoff is seen as it happens, stage by stage', () => {
 });
 
 test('a session that is ended by a stop hands over to nobody', () => {
-  const stopping = state(...working, [29_000, { type: 'run.stopping', data: { by: 'kim' } }], optionFacts.ending(30_000, 1, 'stopped'));
-  expect(seen(rowsOf(stopping, 31_000))).toEqual(['[beaker] houses | exploring', '  [sync] Option 1 · ada | being ended · 0/2 accepted · 28 s', '    [dash] No experiment yet']);
+  const stopping = state(
+    ...working,
+    [29_000, { type: 'run.stopping', data: { by: 'kim' } }],
+    optionFacts.ending(30_000, 1, 'stopped'),
+  );
+  expect(seen(rowsOf(stopping, 31_000))).toEqual([
+    '[beaker] houses | exploring',
+    '  [sync] Option 1 · ada | being ended · 0/2 accepted · 28 s',
+    '    [dash] No experiment yet',
+  ]);
 });
 
 test('what is folded out while it goes on stays so when more of it comes; a handoff that is over folds itself up', () => {
   const shape = (...facts: readonly At[]): unknown =>
-    rowsOf(state(...working, ...facts), 40_000)[0]?.children.map(({ id, expand, children }) => [id.slice(run.length + 1), expand, children.length]);
+    rowsOf(state(...working, ...facts), 40_000)[0]?.children.map(({ id, expand, children }) => [
+      id.slice(run.length + 1),
+      expand,
+      children.length,
+    ]);
   expect(shape()).toEqual([['option-1', 'expanded', 1]]);
   expect(shape(submitted(9000, 'e1', 1, 'A'))).toEqual([['option-1', 'expanded', 1]]);
-  expect(shape(optionFacts.ending(30_000, 1, 'handoff'))).toEqual([['option-1', 'expanded', 1], ['handoff-now-1', 'expanded', 2]]);
-  expect(shape(optionFacts.ending(30_000, 1, 'handoff'), optionFacts.closed(30_500, 1, 'handoff'), optionFacts.open(30_500, 2, 'B'), optionFacts.starting(30_510, 2), optionFacts.started(30_900, 2))).toEqual([
+  expect(shape(optionFacts.ending(30_000, 1, 'handoff'))).toEqual([
+    ['option-1', 'expanded', 1],
+    ['handoff-now-1', 'expanded', 2],
+  ]);
+  expect(
+    shape(
+      optionFacts.ending(30_000, 1, 'handoff'),
+      optionFacts.closed(30_500, 1, 'handoff'),
+      optionFacts.open(30_500, 2, 'B'),
+      optionFacts.starting(30_510, 2),
+      optionFacts.started(30_900, 2),
+    ),
+  ).toEqual([
     ['option-1', 'collapsed', 1],
     ['handoff-1', 'collapsed', 2],
     ['option-2', 'expanded', 1],
@@ -141,9 +184,19 @@ test('what is folded out while it goes on stays so when more of it comes; a hand
 });
 
 test('a pause is seen in the run and in its session; one that needs a person looks like it', () => {
-  const asked = state(...working, [5000, { type: 'run.paused', data: { reason: 'requested', detail: 'paused by kim', by: 'kim' } }]);
-  expect(seen(rowsOf(asked, 5000))).toEqual(['[debug-pause] houses | paused', '  [debug-pause] Option 1 · ada | paused · 0/2 accepted · 3 s', '    [dash] No experiment yet']);
-  const failed = state(...working, [5000, { type: 'run.paused', data: { reason: 'disk_low', detail: '1 GB left', by: 'hma' } }]);
+  const asked = state(...working, [
+    5000,
+    { type: 'run.paused', data: { reason: 'requested', detail: 'paused by kim', by: 'kim' } },
+  ]);
+  expect(seen(rowsOf(asked, 5000))).toEqual([
+    '[debug-pause] houses | paused',
+    '  [debug-pause] Option 1 · ada | paused · 0/2 accepted · 3 s',
+    '    [dash] No experiment yet',
+  ]);
+  const failed = state(...working, [
+    5000,
+    { type: 'run.paused', data: { reason: 'disk_low', detail: '1 GB left', by: 'hma' } },
+  ]);
   expect(seen(rowsOf(failed, 5000))[0]).toBe('[warning] houses | paused: disk low');
 });
 
@@ -152,9 +205,32 @@ test('blind tasks show what was reported, labelled so, and never a score', () =>
     [0, opened({ terms: { feedback: 'blind' } })],
     ...working.slice(1),
     submitted(9000, 'e1', 1, 'A'),
-    [10_000, { type: 'experiment.accepted', data: { id: 'e1', option: 1, score: 0.123_45, verdictAt: 10_000, flags: [] } }],
-    [11_000, { type: 'experiment.submitted', data: { id: 'e2', option: 1, agent: 'A', attempt: 1, note: 'cv', reported: 0.4, captured: { snapshot: 's', contentHash: 'h2', files: 1, bytes: 10 } } }],
-    [12_000, { type: 'experiment.accepted', data: { id: 'e2', option: 1, score: 0.543_21, verdictAt: 12_000, flags: ['out_of_range'] } }],
+    [
+      10_000,
+      { type: 'experiment.accepted', data: { id: 'e1', option: 1, score: 0.123_45, verdictAt: 10_000, flags: [] } },
+    ],
+    [
+      11_000,
+      {
+        type: 'experiment.submitted',
+        data: {
+          id: 'e2',
+          option: 1,
+          agent: 'A',
+          attempt: 1,
+          note: 'cv',
+          reported: 0.4,
+          captured: { snapshot: 's', contentHash: 'h2', files: 1, bytes: 10 },
+        },
+      },
+    ],
+    [
+      12_000,
+      {
+        type: 'experiment.accepted',
+        data: { id: 'e2', option: 1, score: 0.543_21, verdictAt: 12_000, flags: ['out_of_range'] },
+      },
+    ],
   );
   const scene = runScene(blind, at(20_000));
   const rows = rowsOf(blind, 20_000);
@@ -164,7 +240,9 @@ test('blind tasks show what was reported, labelled so, and never a score', () =>
     '    [pass] e1 | nothing reported',
     '    [warning] e2 | reported 0.4 · new record · out of range · cv',
   ]);
-  const everything = JSON.stringify(rows) + ['e1', 'e2', 'option-1'].map((id) => runTooltip(scene, { id: `${run}/${id}` } as TreeRow)).join('');
+  const everything =
+    JSON.stringify(rows) +
+    ['e1', 'e2', 'option-1'].map((id) => runTooltip(scene, { id: `${run}/${id}` } as TreeRow)).join('');
   expect(everything).not.toContain('0.12345');
   expect(everything).not.toContain('0.54321');
 });
@@ -172,9 +250,15 @@ test('blind tasks show what was reported, labelled so, and never a score', () =>
 test('an option whose attempts fail says when it is tried again, and a review without a nomination why', () => {
   const failing = state(
     ...working,
-    optionFacts.ended(9000, 1, { failure: { reason: 'usage_limit', detail: 'try later' }, retryAt: 70_000, counts: true }),
+    optionFacts.ended(9000, 1, {
+      failure: { reason: 'usage_limit', detail: 'try later' },
+      retryAt: 70_000,
+      counts: true,
+    }),
   );
-  expect(seen(rowsOf(failing, 10_000))[1]).toBe('  [play-circle] Option 1 · ada | another attempt in 1 min 00 s · 0/2 accepted · 8 s');
+  expect(seen(rowsOf(failing, 10_000))[1]).toBe(
+    '  [play-circle] Option 1 · ada | another attempt in 1 min 00 s · 0/2 accepted · 8 s',
+  );
   const skipped = state(
     ...working,
     optionFacts.ending(30_000, 1, 'stopped'),
@@ -183,7 +267,10 @@ test('an option whose attempts fail says when it is tried again, and a review wi
     [30_600, { type: 'exploration.ended', data: { reason: 'stopped' } }],
     [30_700, { type: 'review.closed', data: { outcome: 'skipped', detail: 'the run was stopped' } }],
   );
-  expect(seen(rowsOf(skipped, 31_000)).slice(-2)).toEqual(['  [circle-slash] Final Review | skipped · the run was stopped', '    [dash] No nomination']);
+  expect(seen(rowsOf(skipped, 31_000)).slice(-2)).toEqual([
+    '  [circle-slash] Final Review | skipped · the run was stopped',
+    '    [dash] No nomination',
+  ]);
 });
 
 test('rows have what menus and screen readers need', () => {
@@ -203,8 +290,15 @@ test('rows have what menus and screen readers need', () => {
     command: null,
     marks: [],
   });
-  expect(option?.children[0]).toMatchObject({ candidate: 'e1', command: { command: 'hma.showFiles', arguments: ['e1'] } });
-  expect(option?.children[1]).toMatchObject({ candidate: null, command: null, spoken: 'Experiment e2, rejected, invalid: row 3 is empty' });
+  expect(option?.children[0]).toMatchObject({
+    candidate: 'e1',
+    command: { command: 'hma.showFiles', arguments: ['e1'] },
+  });
+  expect(option?.children[1]).toMatchObject({
+    candidate: null,
+    command: null,
+    spoken: 'Experiment e2, rejected, invalid: row 3 is empty',
+  });
   expect(handoff?.spoken).toBe('Handoff from option 1 to 2, took 0.41 s, 2 processes ended');
 });
 
@@ -220,12 +314,19 @@ test('tooltips tell the whole story, and nothing that agents wrote becomes marku
 
 test('other runs of the folder stand at the end, the shown one marked; a run that can’t be read yet is starting', () => {
   const other = '20261129-080000-cd34';
-  const rows = runRows({ run, scene: null }, [{ run, shown: true }, { run: other, shown: false }]);
+  const rows = runRows({ run, scene: null }, [
+    { run, shown: true },
+    { run: other, shown: false },
+  ]);
   expect(rows.map(({ label, description, expand }) => [label, description, expand])).toEqual([
     [expect.stringMatching(/^2026-1[12]-\d\d \d\d:11$/), 'starting', 'none'],
     ['All Runs', '2', 'collapsed'],
   ]);
-  expect(rows[1]?.children[1]).toMatchObject({ id: `past/${other}`, description: other, command: { command: 'hma.chooseRun', arguments: [other] } });
+  expect(rows[1]?.children[1]).toMatchObject({
+    id: `past/${other}`,
+    description: other,
+    command: { command: 'hma.chooseRun', arguments: [other] },
+  });
   expect(runRows(null, [])).toEqual([]);
 });
 
@@ -233,7 +334,9 @@ test('other runs of the folder stand at the end, the shown one marked; a run tha
 const long = (candidates: number): At[] => [
   [0, opened({ terms: { policy: { mode: 'alternate', cap: null, first: 'A', tellCap: false } } })],
   ...working.slice(1),
-  ...Array.from({ length: candidates }, (_, index) => accepted(10_000 + index, { id: `e${index + 1}`, option: 1, agent: 'A', score: 1 / (index + 1) })).flat(),
+  ...Array.from({ length: candidates }, (_, index) =>
+    accepted(10_000 + index, { id: `e${index + 1}`, option: 1, agent: 'A', score: 1 / (index + 1) }),
+  ).flat(),
 ];
 
 test('5,000 experiments: rows are made in time, and one event redraws one group', () => {

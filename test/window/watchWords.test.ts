@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { Given } from '../../src/base/fact.ts';
 import type { RunState } from '../../src/run/model.ts';
-import { budgetEntries, menuEntries, readBudget, reviewConfirmation, stopConfirmation } from '../../src/window/controlsWords.ts';
+import { budgetEntries, readBudget } from '../../src/window/controlsBudget.ts';
+import { menuEntries, reviewConfirmation, stopConfirmation } from '../../src/window/controlsWords.ts';
 import { tellingOf, weightier } from '../../src/window/notificationsDecide.ts';
 import type { Presence, RunChange } from '../../src/window/runModel.ts';
 import { needsPerson, presenceWords, sayElapsed } from '../../src/window/runWords.ts';
@@ -21,10 +22,20 @@ const working: readonly At[] = [
   optionFacts.started(2000, 1),
   ...accepted(10_000, { id: 'e1', option: 1, agent: 'A', score: 0.5 }),
 ];
-const judging: At = [12_000, { type: 'experiment.submitted', data: { id: 'e2', option: 1, agent: 'A', attempt: 1, note: null, reported: null, captured: null } }];
-const paused = (reason: 'requested' | 'agent_failed', by = 'kim'): At => [20_000, { type: 'run.paused', data: { reason, detail: 'ada: login expired', by } }];
+const judging: At = [
+  12_000,
+  {
+    type: 'experiment.submitted',
+    data: { id: 'e2', option: 1, agent: 'A', attempt: 1, note: null, reported: null, captured: null },
+  },
+];
+const paused = (reason: 'requested' | 'agent_failed', by = 'kim'): At => [
+  20_000,
+  { type: 'run.paused', data: { reason, detail: 'ada: login expired', by } },
+];
 
-const status = (of: RunState | null, presence: Presence = 'live', active = 60_000) => statusWords(of, { given: at(active), presence, why: 'none came back' });
+const status = (of: RunState | null, presence: Presence = 'live', active = 60_000) =>
+  statusWords(of, { given: at(active), presence, why: 'none came back' });
 
 describe('the status bar', () => {
   test('phase, option, agent, accepted of the cap, time left', () => {
@@ -36,13 +47,24 @@ describe('the status bar', () => {
   });
   test('the icon turns only while something is being decided', () => {
     expect(status(state(...working, judging))?.text).toBe('$(loading~spin) 1 ada · 1/2 · 8 min left');
-    expect(status(state(...working, optionFacts.ending(13_000, 1, 'handoff')))?.text).toBe('$(beaker) handoff · 8 min left');
+    expect(status(state(...working, optionFacts.ending(13_000, 1, 'handoff')))?.text).toBe(
+      '$(beaker) handoff · 8 min left',
+    );
   });
   test('it warns only when a person is needed', () => {
-    expect(status(state(...working, paused('requested')), 'live', 20_000)).toMatchObject({ text: '$(debug-pause) paused · 1 ada · 1/2 · 8 min left', warns: false });
-    expect(status(state(...working, paused('agent_failed', 'hma')), 'live', 20_000)).toMatchObject({ text: '$(warning) paused: agent failed · 1 ada · 1/2 · 8 min left', warns: true });
+    expect(status(state(...working, paused('requested')), 'live', 20_000)).toMatchObject({
+      text: '$(debug-pause) paused · 1 ada · 1/2 · 8 min left',
+      warns: false,
+    });
+    expect(status(state(...working, paused('agent_failed', 'hma')), 'live', 20_000)).toMatchObject({
+      text: '$(warning) paused: agent failed · 1 ada · 1/2 · 8 min left',
+      warns: true,
+    });
     expect(status(state(...working), 'lost')).toMatchObject({ text: '$(warning) HMA: no controller', warns: true });
-    expect(status(state(...working), 'away')).toMatchObject({ text: '$(beaker) 1 ada · 1/2 · 8 min left · controller away', warns: false });
+    expect(status(state(...working), 'away')).toMatchObject({
+      text: '$(beaker) 1 ada · 1/2 · 8 min left · controller away',
+      warns: false,
+    });
   });
   test('without a run it isn’t there; after its end it says what is final', () => {
     expect(status(null, 'none')).toBeNull();
@@ -52,28 +74,51 @@ describe('the status bar', () => {
 });
 
 test('elapsed times: seconds, then minutes; coarse ones change once a minute', () => {
-  expect([999, 59_999, 60_000, 605_000, 3_900_000].map((ms) => sayElapsed(ms))).toEqual(['0 s', '59 s', '1 min 00 s', '10 min', '1 h 05 min']);
+  expect([999, 59_999, 60_000, 605_000, 3_900_000].map((ms) => sayElapsed(ms))).toEqual([
+    '0 s',
+    '59 s',
+    '1 min 00 s',
+    '10 min',
+    '1 h 05 min',
+  ]);
   expect([59_999, 119_000].map((ms) => sayElapsed(ms, true))).toEqual(['59 s', '1 min']);
 });
 
 describe('words about the controller', () => {
-  const of = (presence: Presence, run: RunState | null = state(...working)) => presenceWords(run, { presence, why: presence === 'lost' ? 'the keeper gave up' : '' });
+  const of = (presence: Presence, run: RunState | null = state(...working)) =>
+    presenceWords(run, { presence, why: presence === 'lost' ? 'the keeper gave up' : '' });
   test('each presence has words, or none when all is well', () => {
     expect(of('live')).toBe('');
     expect(of('over')).toBe('');
     expect(of('none', null)).toBe('');
     expect(of('connecting', null)).toBe('The run is starting.');
-    expect(of('away')).toBe('The controller is away and is expected back by itself. Agents and evaluations go on meanwhile; what is shown is from before.');
-    expect(of('lost')).toBe('No controller looks after this run any more (the keeper gave up). Nothing is lost. Resume brings it back; the reason is in the controller’s log.');
+    expect(of('away')).toBe(
+      'The controller is away and is expected back by itself. Agents and evaluations go on meanwhile; what is shown is from before.',
+    );
+    expect(of('lost')).toBe(
+      'No controller looks after this run any more (the keeper gave up). Nothing is lost. Resume brings it back; the reason is in the controller’s log.',
+    );
   });
   test('a pause says whose it is and what to do', () => {
-    expect(of('live', state(...working, paused('requested')))).toBe('Paused by kim. The clock stands and the session is frozen until somebody chooses Resume.');
-    expect(of('live', state(...working, paused('agent_failed', 'hma')))).toBe('Paused: ada: login expired. When that is put right, choose Resume.');
+    expect(of('live', state(...working, paused('requested')))).toBe(
+      'Paused by kim. The clock stands and the session is frozen until somebody chooses Resume.',
+    );
+    expect(of('live', state(...working, paused('agent_failed', 'hma')))).toBe(
+      'Paused: ada: login expired. When that is put right, choose Resume.',
+    );
   });
   test('what waits for a person', () => {
     const run = state(...working);
-    expect([needsPerson(run, 'live'), needsPerson(run, 'away'), needsPerson(run, 'lost'), needsPerson(state(...wholeRun()), 'lost')]).toEqual([false, false, true, false]);
-    expect([needsPerson(state(...working, paused('requested')), 'live'), needsPerson(state(...working, paused('agent_failed')), 'live')]).toEqual([false, true]);
+    expect([
+      needsPerson(run, 'live'),
+      needsPerson(run, 'away'),
+      needsPerson(run, 'lost'),
+      needsPerson(state(...wholeRun()), 'lost'),
+    ]).toEqual([false, false, true, false]);
+    expect([
+      needsPerson(state(...working, paused('requested')), 'live'),
+      needsPerson(state(...working, paused('agent_failed')), 'live'),
+    ]).toEqual([false, true]);
   });
 });
 
@@ -90,7 +135,10 @@ describe('notifications', () => {
       kind: 'paused',
       warns: true,
       text: 'The run has paused and needs you: ada: login expired',
-      actions: [{ title: 'Resume', command: 'hma.resume' }, { title: 'Show Log', command: 'hma.showLog' }],
+      actions: [
+        { title: 'Resume', command: 'hma.resume' },
+        { title: 'Show Log', command: 'hma.showLog' },
+      ],
     });
   });
   test('history is no news, and a setting that is off is obeyed', () => {
@@ -98,7 +146,8 @@ describe('notifications', () => {
     expect(tellingOf(pausing, { sinceWall: openedWall, notify: { ...all, paused: false } })).toBeNull();
   });
   test('whoever pauses isn’t told; that the boundary they waited for has come they are', () => {
-    const told = (by: string) => tellingOf(change(working.length, ...working, paused('requested', by)), { sinceWall: openedWall, notify: all });
+    const told = (by: string) =>
+      tellingOf(change(working.length, ...working, paused('requested', by)), { sinceWall: openedWall, notify: all });
     expect(told('kim')).toBeNull();
     expect(told('person')?.text).toBe('The run has paused at the handoff, as it was asked to.');
   });
@@ -107,25 +156,60 @@ describe('notifications', () => {
     const told = (notify: typeof all) => tellingOf(run, { sinceWall: openedWall, notify })?.text;
     expect(told(all)).toBe('The run is over. e5 is the final candidate, selected by the reviewer bob.');
     expect(told({ ...all, finished: false })).toBe('The final review is ready: bob nominated e5 (chosen).');
-    expect(told({ ...all, finished: false, reviewReady: false })).toBe('Option 2 by bob ended (cap). Option 3 begins: ada, with an empty context.');
+    expect(told({ ...all, finished: false, reviewReady: false })).toBe(
+      'Option 2 by bob ended (cap). Option 3 begins: ada, with an empty context.',
+    );
   });
   test('the weightier of two; the later of equals', () => {
     const one = { kind: 'handoff', warns: false, text: 'a', actions: [] } as const;
     const later = { ...one, text: 'b' };
     const end = { ...one, kind: 'finished' } as const;
-    expect([weightier(null, one), weightier(one, later), weightier(end, one), weightier(one, end), weightier(one, null)]).toEqual([one, later, end, end, one]);
+    expect([
+      weightier(null, one),
+      weightier(one, later),
+      weightier(end, one),
+      weightier(one, end),
+      weightier(one, null),
+    ]).toEqual([one, later, end, end, one]);
   });
 });
 
 describe('what can be done now', () => {
   const menu = (run: RunState | null, more: { presence?: Presence; trusted?: boolean; hasContract?: boolean } = {}) =>
-    menuEntries({ state: run, presence: 'live', trusted: true, hasContract: true, ...more }).map(({ command }) => command.slice('hma.'.length));
+    menuEntries({ state: run, presence: 'live', trusted: true, hasContract: true, ...more }).map(({ command }) =>
+      command.slice('hma.'.length),
+    );
   const looks = ['showTerminal', 'chooseRun', 'showLog'];
   test('in a session, in a pause, at the end, and when nobody looks after the run', () => {
-    expect(menu(state(...working))).toEqual(['pause', 'pauseAfter', 'handOff', 'beginReview', 'editBudget', 'stop', 'openReview', 'applyFinal', ...looks]);
-    expect(menu(state(...working, paused('requested')))).toEqual(['resume', 'handOff', 'beginReview', 'editBudget', 'stop', 'openReview', 'applyFinal', ...looks]);
+    expect(menu(state(...working))).toEqual([
+      'pause',
+      'pauseAfter',
+      'handOff',
+      'beginReview',
+      'editBudget',
+      'stop',
+      'openReview',
+      'applyFinal',
+      ...looks,
+    ]);
+    expect(menu(state(...working, paused('requested')))).toEqual([
+      'resume',
+      'handOff',
+      'beginReview',
+      'editBudget',
+      'stop',
+      'openReview',
+      'applyFinal',
+      ...looks,
+    ]);
     expect(menu(state(...working), { presence: 'lost' })).toEqual(['resume', 'openReview', 'applyFinal', ...looks]);
-    expect(menu(state(...wholeRun()), { presence: 'over' })).toEqual(['openReview', 'applyFinal', 'start', 'check', ...looks]);
+    expect(menu(state(...wholeRun()), { presence: 'over' })).toEqual([
+      'openReview',
+      'applyFinal',
+      'start',
+      'check',
+      ...looks,
+    ]);
   });
   test('a pause that is asked for at the next handoff can be taken back', () => {
     const asked = state(...working, [20_000, { type: 'run.pauseAfter', data: { wanted: true, by: 'kim' } }]);
@@ -143,7 +227,8 @@ describe('confirmations', () => {
   test('a stop says what is lost', () => {
     expect(stopConfirmation(state(...working, judging))).toEqual({
       message: 'Stop the run?',
-      detail: 'The session of ada in option 1 is ended where it is. 1 experiment being evaluated is cancelled. There is no final review, and the run can’t be resumed. 1 candidate and the workspace stay.',
+      detail:
+        'The session of ada in option 1 is ended where it is. 1 experiment being evaluated is cancelled. There is no final review, and the run can’t be resumed. 1 candidate and the workspace stay.',
       button: 'Stop the Run',
     });
   });
@@ -157,7 +242,8 @@ describe('confirmations', () => {
 
 describe('budgets', () => {
   const now = state(...working);
-  const read = (field: 'totalMs' | 'reviewMs' | 'experiments' | 'until', text: string, of = now) => readBudget(of, { field, text }, at(120_000));
+  const read = (field: 'totalMs' | 'reviewMs' | 'experiments' | 'until', text: string, of = now) =>
+    readBudget(of, { field, text }, at(120_000));
   test('the values now, as they would be typed', () => {
     expect(budgetEntries(now).map(({ field, now: value, typed }) => [field, value, typed])).toEqual([
       ['totalMs', '10 min', '10m'],
@@ -174,11 +260,13 @@ describe('budgets', () => {
   test('a new value is read, or refused with a reason', () => {
     expect(read('totalMs', ' 1h30m ')).toEqual({ wish: { totalMs: 5_400_000 } });
     expect(read('totalMs', 'soon')).toEqual({ why: 'Write a duration, such as 90m, 6h or 1h30m.' });
-    expect(read('totalMs', '90s')).toEqual({ why: '120 s are spent already: the total can\'t be less.' });
+    expect(read('totalMs', '90s')).toEqual({ why: "120 s are spent already: the total can't be less." });
     expect(read('reviewMs', '10m')).toEqual({ why: 'The review must be shorter than the whole run.' });
     expect(read('experiments', 'none')).toEqual({ wish: { experiments: null } });
     expect(read('experiments', '0')).toEqual({ why: 'Write a whole number from 1, or none.' });
-    expect(read('until', '2026-02-30 10:00')).toEqual({ why: 'Write a date and time, such as 2026-12-01 18:00, or none.' });
+    expect(read('until', '2026-02-30 10:00')).toEqual({
+      why: 'Write a date and time, such as 2026-12-01 18:00, or none.',
+    });
     expect(read('until', '2020-01-01 10:00')).toEqual({ why: 'The end must lie in the future.' });
   });
 });
@@ -187,7 +275,14 @@ test('the workspace: whose turn, the evaluator, isolation with its limits, owner
   const run = state(...working);
   const facts: WorkspaceFacts = {
     state: run,
-    contract: { agents: run.terms.agents, mode: 'alternate', first: 'A', evaluate: ['python', 'evaluate.py'], feedback: 'score', tier: 'bubblewrap' },
+    contract: {
+      agents: run.terms.agents,
+      mode: 'alternate',
+      first: 'A',
+      evaluate: ['python', 'evaluate.py'],
+      feedback: 'score',
+      tier: 'bubblewrap',
+    },
     owner: { run: run.run, host: 'box', pid: 42, released: false },
     live: true,
     gpus: [],
@@ -196,7 +291,12 @@ test('the workspace: whose turn, the evaluator, isolation with its limits, owner
     stateFolder: '/state',
     cannot: ['A kernel flaw would let it out.'],
   };
-  const words = (of: WorkspaceFacts): unknown => workspaceRows(of).map(({ label, description, children }) => [label, description, ...children.map((child) => `${child.label} | ${child.description}`)]);
+  const words = (of: WorkspaceFacts): unknown =>
+    workspaceRows(of).map(({ label, description, children }) => [
+      label,
+      description,
+      ...children.map((child) => `${child.label} | ${child.description}`),
+    ]);
   expect(words(facts)).toEqual([
     ['Agents', 'ada ⇄ bob', 'ada | command · its turn now', 'bob | command'],
     ['Evaluator', 'python evaluate.py · agents see scores'],
@@ -207,6 +307,7 @@ test('the workspace: whose turn, the evaluator, isolation with its limits, owner
     ['State Folder', '/state'],
   ]);
   expect(workspaceRows({ ...facts, contract: null })).toEqual([]);
-  expect(workspaceRows({ ...facts, owner: null }).find(({ label }) => label === 'Owner')?.description).toBe('nobody: free for a run');
+  expect(workspaceRows({ ...facts, owner: null }).find(({ label }) => label === 'Owner')?.description).toBe(
+    'nobody: free for a run',
+  );
 });
-
