@@ -1,6 +1,7 @@
 import type { Attempt, Option } from '../options/model.ts';
 import type { Review } from '../review/model.ts';
 import type { RunState } from '../run/model.ts';
+import { experimentsLeft } from '../run/schedule.ts';
 import { quantile } from './quantile.ts';
 
 /**
@@ -55,14 +56,13 @@ export function handoffs(state: Followed): readonly Handoff[] {
  * The boundary that is being crossed now: the last session is ending or over and its successor has no session yet. Null while a session
  * is at work, and where none follows (the run was stopped, a single agent has no reviewer, the review is skipped).
  */
-export function presentHandoff(
-  state: Followed & Pick<RunState, 'phase' | 'explorationEnding' | 'terms'>,
-): Handoff | null {
+export function presentHandoff(state: RunState): Handoff | null {
   const last = state.options.at(-1);
   if (!last || last.state === 'open' || state.explorationEnding === 'stopped') return null;
   if (state.phase !== 'exploring' && state.phase !== 'reviewing') return null;
   if (state.review && (state.review.state === 'closed' || state.review.attempts.length > 0)) return null;
-  if (state.explorationEnding === null) return boundary(last, last.number + 1, notYet);
+  const explores = state.explorationEnding === null && experimentsLeft(state) > 0;
+  if (explores) return boundary(last, last.number + 1, notYet);
   return state.terms.policy.mode === 'single' ? null : boundary(last, 'review', notYet);
 }
 

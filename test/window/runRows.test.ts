@@ -155,6 +155,19 @@ test('a session that is ended by a stop hands over to nobody', () => {
   ]);
 });
 
+test('where the experiments are used up, the handoff leads into the review', () => {
+  const last = state(
+    [0, opened({ budgets: { experiments: 1 } })],
+    ...working.slice(1),
+    ...accepted(10_000, { id: 'e1', option: 1, agent: 'A', score: 0.5 }),
+    optionFacts.ending(11_000, 1, 'budget'),
+  );
+  expect(rowsOf(last, 12_000)[0]?.children.map(({ label, description }) => [label, description])).toEqual([
+    ['Option 1 · ada', 'handing over · 1/2 accepted · 9 s · best 0.5, improved the record'],
+    ['Into the Final Review', 'settling · 1 s'],
+  ]);
+});
+
 test('what is folded out while it goes on stays so when more of it comes; a handoff that is over folds itself up', () => {
   const shape = (...facts: readonly At[]): unknown =>
     rowsOf(state(...working, ...facts), 40_000)[0]?.children.map(({ id, expand, children }) => [
