@@ -41,21 +41,12 @@ const tests = (name, ...before) => ({
 /** @type {Layer[]} */
 const layers = [
   check('build', ['node', 'test/bootstrap/esbuild.mjs'], 'npm run build'),
-  check(
-    'typecheck',
-    [
-      'node',
-      'test/bootstrap/with.mjs',
-      'tsc',
-      '--noEmit',
-      '--and',
-      'tsc',
-      '--noEmit',
-      '-p',
-      'webview-ui/tsconfig.json',
-    ],
-    'npm run typecheck',
-  ),
+  {
+    name: 'typecheck',
+    steps: [{ command: ['tsc', '--noEmit'] }, { command: ['tsc', '--noEmit', '-p', 'webview-ui/tsconfig.json'] }],
+    tests: false,
+    alone: 'npm run typecheck',
+  },
   check('lint', ['oxlint', '--type-aware', '--deny-warnings'], 'npm run lint'),
   check('format', ['oxfmt', '--check', '.'], 'npm run format'),
   check('unused', ['knip'], 'npm run lint'),
