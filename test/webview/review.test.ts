@@ -159,7 +159,7 @@ describe('deciding', () => {
     await tab.page.keyboard.press('Control+End');
     await expectSoon(() => tab.focus()).toBe('e29/note');
     await tab.page.getByText('A rejected experiment can’t be selected.').waitFor();
-    await tab.page.getByRole('button', { name: 'Select as final…' }).click();
+    await tab.page.getByRole('button', { name: 'Select as final…' }).click({ force: true });
     expect(await tab.page.locator('.details .ask').count()).toBe(0);
   });
 });
@@ -215,7 +215,7 @@ describe('the table', () => {
     await tab.page.getByText('17 of 18 rows').waitFor();
     await tab.page.getByRole('combobox', { name: 'Author' }).selectOption('B');
     await tab.page.getByLabel('Filter by text').fill('convnet');
-    await expectSoon(() => tab.drawn()).toEqual(['e10']);
+    await expectSoon(() => tab.drawn()).toEqual(['e17', 'e10']);
     await tab.page.getByRole('button', { name: 'Clear filters' }).click();
     await tab.page.getByRole('combobox', { name: 'Kind' }).selectOption('starred');
     await expectSoon(() => tab.drawn()).toEqual(['e3']);

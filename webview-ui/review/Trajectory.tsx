@@ -129,7 +129,7 @@ function Plot(
       width={width}
       height={height}
       role="slider"
-      tabIndex={0}
+      tabindex={0} // an SVG attribute: its case counts
       aria-label="Trajectory: candidates in order of time"
       aria-describedby="trajectory-summary"
       aria-valuemin={1}
@@ -147,7 +147,13 @@ function Plot(
       <Axes model={model} size={size} />
       <path class="line-record" d={model.record} />
       <path class="line-standing" d={model.standing} />
-      <path class="rejected-mark" d={model.rejected.map((x) => `M${x - 3} ${bottom - 7}l6 6m0-6l-6 6`).join('')} />
+      <path
+        class="rejected-mark"
+        d={[...spaced(model.rejected, 3)]
+          .map((each) => model.rejected[each] ?? 0)
+          .map((x) => `M${x - 3} ${bottom - 7}l6 6m0-6l-6 6`)
+          .join('')}
+      />
       <path class="mark mark-A" d={model.marks.A} />
       <path class="mark mark-B" d={model.marks.B} />
       {placesOfPoints(model, frame).map(({ point, words }) => (
@@ -235,8 +241,9 @@ function Axes({
   const bottom = height - margin.bottom;
   const labelled = spaced(
     model.handoffs.map(({ at }) => at),
-    16,
+    28 + 8 * String(model.handoffs.length).length,
   );
+  const crowded = model.handoffs.length > 80; // then lines would be all that is seen
   return (
     <g class="axes" aria-hidden="true">
       <rect
@@ -261,7 +268,7 @@ function Axes({
       ))}
       {model.handoffs.map(({ at, label, agent }, index) => (
         <g class={`handoff agent-${agent}`}>
-          <path d={`M${at} ${margin.top}V${bottom}`} />
+          {(!crowded || labelled.has(index)) && <path d={`M${at} ${margin.top}V${bottom}`} />}
           {labelled.has(index) && (
             <>
               <path class={`mark mark-${agent}`} d={markPath(agent, { x: at + 5, y: margin.top - 9, r: 3 })} />
@@ -285,12 +292,12 @@ function Axes({
   );
 }
 
-/** Which of the places are at least `gap` px (and the width of a label) after the one before that has a label. */
+/** Which of the places are at least `gap` px after the one before that has a label. */
 function spaced(places: readonly number[], gap: number): ReadonlySet<number> {
   const kept = new Set<number>();
   let last = -Infinity;
   for (const [index, place] of places.entries()) {
-    if (place - last < gap + 14) continue;
+    if (place - last < gap) continue;
     kept.add(index);
     last = place;
   }

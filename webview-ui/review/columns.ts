@@ -110,7 +110,7 @@ export const columns: readonly Column[] = [
   },
   {
     ...numeric,
-    ...{ id: 'quality', width: 6, label: () => 'Quality' },
+    ...{ id: 'quality', width: 6.8, label: () => 'Quality' },
     key: (row) => row.quality,
     downFirst: () => true,
     text: (row) => (row.quality === null ? nothing : row.quality.toFixed(3)),
