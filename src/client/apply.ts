@@ -1,4 +1,15 @@
-import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -62,7 +73,13 @@ export async function applyCandidate(view: RunView, wish: ApplyWish): Promise<Re
   const candidate = chosen(view.state, wish.candidate);
   if (!candidate.ok) return candidate;
   const store = openSnapshotsReadOnly({ dir: runFiles(view.place.folder).snapshots });
-  const task = { view, wish, store, candidate: candidate.value, entries: await store.entries(candidate.value.snapshot) };
+  const task = {
+    view,
+    wish,
+    store,
+    candidate: candidate.value,
+    entries: await store.entries(candidate.value.snapshot),
+  };
   switch (wish.target.to) {
     case 'workspace':
       return await toWorkspace(task);
@@ -88,8 +105,14 @@ function chosen(state: RunState, wanted: string | null): Result<Candidate, Failu
   if (found) return ok(found);
   return refused(
     id === undefined
-      ? failure('noCandidate', 'no_candidate', { what: `run ${state.run} has no candidate yet`, fix: 'Wait for the first accepted experiment.' })
-      : failure('refused', 'unknown_candidate', { what: `run ${state.run} has no candidate ${id}`, fix: 'hma candidates lists them.' }),
+      ? failure('noCandidate', 'no_candidate', {
+          what: `run ${state.run} has no candidate yet`,
+          fix: 'Wait for the first accepted experiment.',
+        })
+      : failure('refused', 'unknown_candidate', {
+          what: `run ${state.run} has no candidate ${id}`,
+          fix: 'hma candidates lists them.',
+        }),
   );
 }
 
@@ -109,9 +132,17 @@ async function toFolder(task: ApplyTask, folder: string): Promise<Result<Applied
   const changes = task.entries.map((entry): ApplyChange => ({ path: entry.path, change: 'added', lost: false }));
   if (!task.wish.dryRun) {
     const restored = await task.store.restore(task.candidate.snapshot, path);
-    if (!restored.ok) return refused(failure('failed', restored.refusal.reason, { what: restored.refusal.detail, fix: 'Name a new or empty folder with room in it.' }));
+    if (!restored.ok)
+      return refused(
+        failure('failed', restored.refusal.reason, {
+          what: restored.refusal.detail,
+          fix: 'Name a new or empty folder with room in it.',
+        }),
+      );
   } else if (existsSync(path) && !lstatSync(path).isDirectory())
-    return refused(failure('failed', 'not_empty', { what: `${path} is no folder`, fix: 'Name a new or empty folder.' }));
+    return refused(
+      failure('failed', 'not_empty', { what: `${path} is no folder`, fix: 'Name a new or empty folder.' }),
+    );
   return ok(done(task, path, { changes }));
 }
 
@@ -136,18 +167,32 @@ async function toBranch(task: ApplyTask, branch: string): Promise<Result<Applied
 }
 
 function messageOf({ candidate, view: { state } }: ApplyTask, agent: string): string {
-  const score = state.terms.feedback === 'blind' ? (candidate.reported === null ? '' : `, reported ${candidate.reported}`) : `, ${state.terms.metric.name} ${candidate.score}`;
+  const score =
+    state.terms.feedback === 'blind'
+      ? candidate.reported === null
+        ? ''
+        : `, reported ${candidate.reported}`
+      : `, ${state.terms.metric.name} ${candidate.score}`;
   const note = candidate.note === null ? '' : `\n${candidate.note.trim()}\n`;
   return `${state.terms.name}: candidate ${candidate.id}${score}\n${note}\nBy ${agent} in option ${candidate.option} of HMA run ${state.run}.\n`;
 }
 
 /** Lays the candidate out in a folder of ours first: every byte is checked against its hash before anything of the person's is touched. */
-async function withStaged<Value>(task: ApplyTask, use: (folder: string) => Promise<Result<Value, Failure>>): Promise<Result<Value, Failure>> {
+async function withStaged<Value>(
+  task: ApplyTask,
+  use: (folder: string) => Promise<Result<Value, Failure>>,
+): Promise<Result<Value, Failure>> {
   const base = mkdtempSync(join(tmpdir(), 'hma-apply-'));
   try {
     const folder = join(base, 'candidate');
     const restored = await task.store.restore(task.candidate.snapshot, folder);
-    if (!restored.ok) return refused(failure('failed', restored.refusal.reason, { what: restored.refusal.detail, fix: `Make room in ${tmpdir()}, or set TMPDIR.` }));
+    if (!restored.ok)
+      return refused(
+        failure('failed', restored.refusal.reason, {
+          what: restored.refusal.detail,
+          fix: `Make room in ${tmpdir()}, or set TMPDIR.`,
+        }),
+      );
     return await use(folder);
   } finally {
     rmSync(base, { recursive: true, force: true, maxRetries: 3 });
@@ -190,7 +235,12 @@ const sayPaths = (paths: readonly string[]): string =>
 /** Copies what would be lost into the run folder, under the time of the overwriting. */
 function keep(task: ApplyTask, lost: readonly ApplyChange[]): string {
   const folder = join(task.view.place.folder, 'overwritten', new Date().toISOString().replaceAll(':', ''));
-  for (const { path } of lost) put(join(task.view.state.workspace, path), join(folder, path), lstatSync(join(task.view.state.workspace, path)).isSymbolicLink() ? 'link' : 'file');
+  for (const { path } of lost)
+    put(
+      join(task.view.state.workspace, path),
+      join(folder, path),
+      lstatSync(join(task.view.state.workspace, path)).isSymbolicLink() ? 'link' : 'file',
+    );
   return folder;
 }
 
@@ -220,14 +270,22 @@ async function planWorkspace(task: ApplyTask): Promise<Result<Plan, Failure>> {
     if (blocked !== undefined) return refused(blocked);
     const here = await lookAtFile(join(workspace, entry.path));
     if (here === undefined) differing.push({ entry, here: 'absent' });
-    else if (here.sha256 !== entry.sha256 || here.kind !== entry.kind) differing.push({ entry, here: 'other', sha256: here.sha256 });
+    else if (here.sha256 !== entry.sha256 || here.kind !== entry.kind)
+      differing.push({ entry, here: 'other', sha256: here.sha256 });
   }
   const overwritten = differing.filter(({ here }) => here === 'other').map(({ entry }) => entry.path);
   const known = await archivedContents(task);
-  const strangers = overwritten.filter((path) => !known.has(`${path}\0${differing.find(({ entry }) => entry.path === path)?.sha256}`));
-  const committed = strangers.length === 0 ? new Set<string>() : await committedContent(workspace, strangers, task.wish.env);
+  const strangers = overwritten.filter(
+    (path) => !known.has(`${path}\0${differing.find(({ entry }) => entry.path === path)?.sha256}`),
+  );
+  const committed =
+    strangers.length === 0 ? new Set<string>() : await committedContent(workspace, strangers, task.wish.env);
   const lost = new Set(strangers.filter((path) => !committed.has(path)));
-  const changes = differing.map(({ entry, here }): ApplyChange => ({ path: entry.path, change: here === 'absent' ? 'added' : 'changed', lost: lost.has(entry.path) }));
+  const changes = differing.map(({ entry, here }): ApplyChange => ({
+    path: entry.path,
+    change: here === 'absent' ? 'added' : 'changed',
+    lost: lost.has(entry.path),
+  }));
   return ok({ changes });
 }
 
@@ -241,7 +299,10 @@ function inTheWay(workspace: string, path: string): Failure | undefined {
     const last = depth === parts.length;
     if (last ? !stats.isDirectory() : stats.isDirectory()) continue;
     const what = stats.isSymbolicLink() ? 'a symbolic link' : stats.isDirectory() ? 'a folder' : 'a file';
-    return failure('refused', 'in_the_way', { what: `${here} in the workspace is ${what}, where the candidate has ${last ? 'a file' : 'a folder'}`, fix: 'Move it away, or apply to a new folder or a branch.' });
+    return failure('refused', 'in_the_way', {
+      what: `${here} in the workspace is ${what}, where the candidate has ${last ? 'a file' : 'a folder'}`,
+      fix: 'Move it away, or apply to a new folder or a branch.',
+    });
   }
   return undefined;
 }
@@ -251,7 +312,11 @@ const mostAsked = 20;
 
 /** `path NUL hash` of what the latest candidates and the files at the start hold: content that overwriting doesn't lose. */
 async function archivedContents({ view: { state }, store }: ApplyTask): Promise<ReadonlySet<string>> {
-  const ids = [standing(state.archive)?.snapshot, state.initial, ...state.archive.slice(-mostAsked).map(({ snapshot }) => snapshot)];
+  const ids = [
+    standing(state.archive)?.snapshot,
+    state.initial,
+    ...state.archive.slice(-mostAsked).map(({ snapshot }) => snapshot),
+  ];
   const known = new Set<string>();
   for (const id of new Set(ids.filter((one) => typeof one === 'string')))
     for (const { path, sha256 } of await store.entries(id).catch(() => [])) known.add(`${path}\0${sha256}`);

@@ -9,7 +9,8 @@ export async function lookAtFile(path: string): Promise<Pick<SnapshotEntry, 'kin
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   const hash = createHash('sha256');
-  if (stats.isSymbolicLink()) return { kind: 'link', sha256: hash.update(readlinkSync(path, { encoding: 'buffer' })).digest('hex') };
+  if (stats.isSymbolicLink())
+    return { kind: 'link', sha256: hash.update(readlinkSync(path, { encoding: 'buffer' })).digest('hex') };
   await pipeline(createReadStream(path), hash);
   return { kind: (stats.mode & 0o100) === 0 ? 'file' : 'executable', sha256: hash.digest('hex') };
 }

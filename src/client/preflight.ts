@@ -37,8 +37,16 @@ export interface Preflight {
 }
 
 /** Looks at all that a run needs, before it is started; starts nothing of the task. Short probes of the isolation tiers are run and ended. */
-export async function preflight(given: { readonly workspace: string; readonly wall: number; readonly adapters: readonly string[]; readonly env: NodeJS.ProcessEnv }): Promise<Preflight> {
-  const loaded = await loadContract({ workspace: given.workspace, given: { wall: given.wall, adapters: given.adapters } });
+export async function preflight(given: {
+  readonly workspace: string;
+  readonly wall: number;
+  readonly adapters: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}): Promise<Preflight> {
+  const loaded = await loadContract({
+    workspace: given.workspace,
+    given: { wall: given.wall, adapters: given.adapters },
+  });
   const messages = loaded.ok ? loaded.value.warnings : loaded.refusal.messages;
   const contract = loaded.ok ? loaded.value.contract : null;
   const items: PreflightItem[] = [contractItem(messages)];
@@ -57,8 +65,22 @@ function contractItem(messages: readonly ContractMessage[]): PreflightItem {
   const errors = messages.filter(({ severity }) => severity === 'error');
   const first = errors[0] ?? messages[0];
   const detail = first ? `${first.file}:${first.line}: ${first.what}` : '';
-  if (errors.length > 0) return { topic: 'contract', state: 'bad', what: `hma.yaml has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`, detail, fix: first?.fix ?? 'Correct it.' };
-  if (first) return { topic: 'contract', state: 'warning', what: 'hma.yaml is complete, with something to know', detail, fix: first.fix };
+  if (errors.length > 0)
+    return {
+      topic: 'contract',
+      state: 'bad',
+      what: `hma.yaml has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`,
+      detail,
+      fix: first?.fix ?? 'Correct it.',
+    };
+  if (first)
+    return {
+      topic: 'contract',
+      state: 'warning',
+      what: 'hma.yaml is complete, with something to know',
+      detail,
+      fix: first.fix,
+    };
   return { topic: 'contract', state: 'good', what: 'hma.yaml is complete', detail: '', fix: null };
 }
 
@@ -66,8 +88,20 @@ async function evaluatorItem(contract: Contract, { workspace, env }: World): Pro
   const [name] = contract.evaluate.command;
   const found = await findProgram(name, { path: env['PATH'], cwd: resolve(workspace, contract.evaluate.cwd) });
   return found.ok
-    ? { topic: 'evaluator', state: 'good', what: `the evaluator's program is there: ${name}`, detail: found.value, fix: null }
-    : { topic: 'evaluator', state: 'bad', what: `the evaluator can't start: ${name} was not found`, detail: found.refusal.detail, fix: 'Install it, or correct `evaluate` in hma.yaml.' };
+    ? {
+        topic: 'evaluator',
+        state: 'good',
+        what: `the evaluator's program is there: ${name}`,
+        detail: found.value,
+        fix: null,
+      }
+    : {
+        topic: 'evaluator',
+        state: 'bad',
+        what: `the evaluator can't start: ${name} was not found`,
+        detail: found.refusal.detail,
+        fix: 'Install it, or correct `evaluate` in hma.yaml.',
+      };
 }
 
 async function agentItems(contract: Contract, world: World): Promise<PreflightItem[]> {
@@ -77,11 +111,24 @@ async function agentItems(contract: Contract, world: World): Promise<PreflightIt
 
 async function agentItem(slot: AgentSlot, contract: Contract, { workspace, env }: World): Promise<PreflightItem> {
   const choice = contract.agents[slot];
-  const bad = (detail: string, fix: string): PreflightItem => ({ topic: 'agent', state: 'bad', what: `agent ${slot} (${choice.name}) can't start`, detail, fix });
+  const bad = (detail: string, fix: string): PreflightItem => ({
+    topic: 'agent',
+    state: 'bad',
+    what: `agent ${slot} (${choice.name}) can't start`,
+    detail,
+    fix,
+  });
   const adapter = adapterFor(choice);
   if (!adapter.ok) return bad(adapter.refusal.detail, `Correct agents.${slot} in hma.yaml.`);
-  const good: PreflightItem = { topic: 'agent', state: 'good', what: `agent ${slot} is ${choice.name}`, detail: choice.command?.join(' ') ?? choice.adapter, fix: null };
-  if (!choice.command) return choice.adapter === 'command' ? bad('it names no command', `Add agents.${slot}.command in hma.yaml.`) : good;
+  const good: PreflightItem = {
+    topic: 'agent',
+    state: 'good',
+    what: `agent ${slot} is ${choice.name}`,
+    detail: choice.command?.join(' ') ?? choice.adapter,
+    fix: null,
+  };
+  if (!choice.command)
+    return choice.adapter === 'command' ? bad('it names no command', `Add agents.${slot}.command in hma.yaml.`) : good;
   const found = await findProgram(choice.command[0], { path: env['PATH'], cwd: workspace });
   return found.ok ? good : bad(found.refusal.detail, `Install it, or correct agents.${slot} in hma.yaml.`);
 }
@@ -90,16 +137,47 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
   const wanted = contract?.isolation.tier ?? 'auto';
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'hma-check-'));
   try {
-    const probes = await probeTiers({ node: process.execPath, scratch, ...(wanted === 'auto' ? {} : { tiers: [wanted] }) });
+    const probes = await probeTiers({
+      node: process.execPath,
+      scratch,
+      ...(wanted === 'auto' ? {} : { tiers: [wanted] }),
+    });
     const found = probes.find(({ available, tier }) => available && (wanted === 'auto' || tier === wanted));
-    const why = probes.filter(({ available }) => !available).map(({ tier, why: reason }) => `${tier}: ${reason}`).join('; ');
+    const why = probes
+      .filter(({ available }) => !available)
+      .map(({ tier, why: reason }) => `${tier}: ${reason}`)
+      .join('; ');
     if (!found)
-      return { item: { topic: 'isolation', state: 'bad', what: `isolation ${wanted} does not work here`, detail: why, fix: 'Install what is missing, or write isolation: auto in hma.yaml.' }, tier: null };
+      return {
+        item: {
+          topic: 'isolation',
+          state: 'bad',
+          what: `isolation ${wanted} does not work here`,
+          detail: why,
+          fix: 'Install what is missing, or write isolation: auto in hma.yaml.',
+        },
+        tier: null,
+      };
     const { cannot } = describeTier(found.tier);
     const item: PreflightItem =
       found.tier === 'none'
-        ? { topic: 'isolation', state: 'warning', what: 'nothing is isolated: agents can read and change all that you can', detail: [why, ...cannot].filter((text) => text !== '').join(' '), fix: wanted === 'none' ? 'Write isolation: auto in hma.yaml.' : 'Install bubblewrap, or use a container or machine of its own.' }
-        : { topic: 'isolation', state: 'good', what: `agents and evaluators are kept apart by ${found.tier}`, detail: `What it can't do: ${cannot.join(' ')}`, fix: null };
+        ? {
+            topic: 'isolation',
+            state: 'warning',
+            what: 'nothing is isolated: agents can read and change all that you can',
+            detail: [why, ...cannot].filter((text) => text !== '').join(' '),
+            fix:
+              wanted === 'none'
+                ? 'Write isolation: auto in hma.yaml.'
+                : 'Install bubblewrap, or use a container or machine of its own.',
+          }
+        : {
+            topic: 'isolation',
+            state: 'good',
+            what: `agents and evaluators are kept apart by ${found.tier}`,
+            detail: `What it can't do: ${cannot.join(' ')}`,
+            fix: null,
+          };
     return { item, tier: { tier: found.tier, cannot } };
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
@@ -112,15 +190,33 @@ function diskItem(contract: Contract | null, { env }: World): PreflightItem {
   const free = freeBytes(folder);
   const floor = contract?.limits.diskFloorBytes ?? 1e9;
   return free < floor * 2
-    ? { topic: 'disk', state: free < floor ? 'bad' : 'warning', what: `only ${sayBytes(free)} are free for the run's state`, detail: `The run pauses below ${sayBytes(floor)} (${folder}).`, fix: 'Free some space, or choose another place: state: in hma.yaml.' }
-    : { topic: 'disk', state: 'good', what: `${sayBytes(free)} are free for the run's state`, detail: folder, fix: null };
+    ? {
+        topic: 'disk',
+        state: free < floor ? 'bad' : 'warning',
+        what: `only ${sayBytes(free)} are free for the run's state`,
+        detail: `The run pauses below ${sayBytes(floor)} (${folder}).`,
+        fix: 'Free some space, or choose another place: state: in hma.yaml.',
+      }
+    : {
+        topic: 'disk',
+        state: 'good',
+        what: `${sayBytes(free)} are free for the run's state`,
+        detail: folder,
+        fix: null,
+      };
 }
 
 async function gitItem({ workspace, env }: World): Promise<PreflightItem> {
   const found = await findProgram('git', { path: env['PATH'], cwd: workspace });
   return found.ok
     ? { topic: 'git', state: 'good', what: 'git is there, which keeps the candidates', detail: found.value, fix: null }
-    : { topic: 'git', state: 'bad', what: 'git was not found; candidates are kept with it', detail: found.refusal.detail, fix: 'Install git 2.36 or newer.' };
+    : {
+        topic: 'git',
+        state: 'bad',
+        what: 'git was not found; candidates are kept with it',
+        detail: found.refusal.detail,
+        fix: 'Install git 2.36 or newer.',
+      };
 }
 
 async function runItem({ workspace, env }: World): Promise<PreflightItem> {
@@ -130,8 +226,20 @@ async function runItem({ workspace, env }: World): Promise<PreflightItem> {
     const connection = await attach(place.folder).catch(() => null);
     connection?.close();
     return connection
-      ? { topic: 'run', state: 'bad', what: `run ${place.run} works in this folder now`, detail: 'One run at a time owns a folder.', fix: 'Wait until it is over, or stop it: hma stop.' }
-      : { topic: 'run', state: 'warning', what: `run ${place.run} is not over, but has no controller`, detail: 'It may own this folder still.', fix: `Let it go on, hma resume ${place.run}, or stop it.` };
+      ? {
+          topic: 'run',
+          state: 'bad',
+          what: `run ${place.run} works in this folder now`,
+          detail: 'One run at a time owns a folder.',
+          fix: 'Wait until it is over, or stop it: hma stop.',
+        }
+      : {
+          topic: 'run',
+          state: 'warning',
+          what: `run ${place.run} is not over, but has no controller`,
+          detail: 'It may own this folder still.',
+          fix: `Let it go on, hma resume ${place.run}, or stop it.`,
+        };
   }
   return { topic: 'run', state: 'good', what: 'no other run works in this folder', detail: '', fix: null };
 }

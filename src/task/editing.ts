@@ -9,7 +9,7 @@ export interface EditingSchema {
   readonly description?: string;
   readonly default?: unknown;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
+  readonly const?: string | number | boolean | null;
   readonly anyOf?: readonly EditingSchema[];
   readonly items?: EditingSchema | readonly EditingSchema[];
   readonly properties?: Readonly<Record<string, EditingSchema>>;
@@ -34,7 +34,11 @@ export interface Completion {
 const marker = 'hmaCursor';
 
 /** What may stand at an offset of a contract's text: keys of the mapping there that it doesn't have yet, or words that a value may be. */
-export function completionsAt(text: string, offset: number, given: { readonly schema: EditingSchema; readonly words?: ExtraWords }): Completion[] {
+export function completionsAt(
+  text: string,
+  offset: number,
+  given: { readonly schema: EditingSchema; readonly words?: ExtraWords },
+): Completion[] {
   const from = offset - (/[\w-]*$/.exec(text.slice(0, offset))?.[0].length ?? 0);
   const to = offset + (/^[\w-]*/.exec(text.slice(offset))?.[0].length ?? 0);
   const line = text.slice(text.lastIndexOf('\n', from - 1) + 1, from);
@@ -44,7 +48,8 @@ export function completionsAt(text: string, offset: number, given: { readonly sc
   const opens = /^\s*(- +)*$/.test(line);
   const range = { from, to };
   const put = (word: string): string => text.slice(0, from) + word + text.slice(to);
-  const asKey = opens && !isKeyAlready ? findMarker(put(`${marker}: `)) : isKeyAlready ? findMarker(put(marker)) : undefined;
+  const asKey =
+    opens && !isKeyAlready ? findMarker(put(`${marker}: `)) : isKeyAlready ? findMarker(put(marker)) : undefined;
   const asValue = isKeyAlready ? undefined : findMarker(put(marker));
   const keys = [asKey, asValue].find((place) => place?.at === 'key');
   const found: Completion[] = [];
@@ -67,18 +72,21 @@ function findMarker(text: string): MarkerPlace | undefined {
   visit(parsed, {
     Scalar(key, node, ancestors) {
       if (node.value !== marker) return undefined;
-      const chain = ancestors as readonly (Node | Pair | Document)[];
       const isKey = key === 'key';
-      const map = chain.findLast((one) => isMap(one));
-      const beside = isKey && isMap(map) ? map.items.flatMap((pair) => (isScalar(pair.key) && pair.key !== node ? [String(pair.key.value)] : [])) : [];
-      found = { at: isKey ? 'key' : 'value', path: pathOf(chain, node, isKey), beside };
+      const map = ancestors.findLast((one) => isMap(one));
+      const beside =
+        isKey && isMap(map)
+          ? map.items.flatMap((pair) => (isScalar(pair.key) && pair.key !== node ? [String(pair.key.value)] : []))
+          : [];
+      found = { at: isKey ? 'key' : 'value', path: pathOf(ancestors, node, isKey), beside };
       return visit.BREAK;
     },
   });
   return found;
 }
 
-const parse = (text: string): Document.Parsed => parseDocument(text, { prettyErrors: false, uniqueKeys: false, schema: 'core', logLevel: 'silent' });
+const parse = (text: string): Document.Parsed =>
+  parseDocument(text, { prettyErrors: false, uniqueKeys: false, schema: 'core', logLevel: 'silent' });
 
 /** Path of a node from its ancestors; of a key that of the mapping it stands in. */
 function pathOf(ancestors: readonly (Node | Pair | Document)[], node: Node, isKey: boolean): (string | number)[] {
@@ -86,18 +94,21 @@ function pathOf(ancestors: readonly (Node | Pair | Document)[], node: Node, isKe
   const chain = [...ancestors, node];
   for (const [index, one] of chain.entries()) {
     const next = chain[index + 1];
-    if (isSeq(one)) path.push(one.items.indexOf(next as Node));
-    else if (one !== undefined && 'key' in one && isScalar(one.key) && !(isKey && next === node)) path.push(String(one.key.value));
+    if (isSeq(one)) path.push(one.items.indexOf(next));
+    else if (one !== undefined && 'key' in one && isScalar(one.key) && !(isKey && next === node))
+      path.push(String(one.key.value));
   }
   return path;
 }
 
 /** A schema as its members, unions taken apart. */
-const membersOf = (schema: EditingSchema): EditingSchema[] => (schema.anyOf ? schema.anyOf.flatMap(membersOf) : [schema]);
+const membersOf = (schema: EditingSchema): EditingSchema[] =>
+  schema.anyOf ? schema.anyOf.flatMap(membersOf) : [schema];
 
 function stepsDown(schema: EditingSchema, step: string | number): EditingSchema[] {
   return membersOf(schema).flatMap((one) => {
-    if (typeof step === 'string') return one.properties && Object.hasOwn(one.properties, step) ? [one.properties[step] as EditingSchema] : [];
+    if (typeof step === 'string')
+      return one.properties && Object.hasOwn(one.properties, step) ? [one.properties[step] as EditingSchema] : [];
     const { items } = one;
     if (items === undefined) return [];
     const item = isList(items) ? items[step] : items;
@@ -105,30 +116,56 @@ function stepsDown(schema: EditingSchema, step: string | number): EditingSchema[
   });
 }
 
-const isList = (items: EditingSchema | readonly EditingSchema[]): items is readonly EditingSchema[] => Array.isArray(items);
+const isList = (items: EditingSchema | readonly EditingSchema[]): items is readonly EditingSchema[] =>
+  Array.isArray(items);
 
 /** All that the schema says about a place. */
 const schemasAt = (schema: EditingSchema, path: KeyPath): EditingSchema[] =>
   path.reduce<EditingSchema[]>((now, step) => now.flatMap((one) => stepsDown(one, step)), [schema]);
 
-function keysFor(place: MarkerPlace, schema: EditingSchema, given: { from: number; to: number; colon: string }): Completion[] {
+function keysFor(
+  place: MarkerPlace,
+  schema: EditingSchema,
+  given: { from: number; to: number; colon: string },
+): Completion[] {
   const keys = new Map<string, Completion>();
   for (const one of schemasAt(schema, place.path).flatMap(membersOf)) {
     for (const [key, inner] of Object.entries(one.properties ?? {})) {
       if (place.beside.includes(key) || keys.has(key)) continue;
       const required = one.required?.includes(key) ?? false;
-      keys.set(key, { kind: 'key', label: key, insert: `${key}${given.colon}`, detail: sayKind(inner), description: inner.description ?? '', required, from: given.from, to: given.to });
+      keys.set(key, {
+        kind: 'key',
+        label: key,
+        insert: `${key}${given.colon}`,
+        detail: sayKind(inner),
+        description: inner.description ?? '',
+        required,
+        from: given.from,
+        to: given.to,
+      });
     }
   }
   return [...keys.values()];
 }
 
-function valuesFor(path: KeyPath, given: { readonly schema: EditingSchema; readonly words?: ExtraWords }, range: { from: number; to: number }): Completion[] {
+function valuesFor(
+  path: KeyPath,
+  given: { readonly schema: EditingSchema; readonly words?: ExtraWords },
+  range: { from: number; to: number },
+): Completion[] {
   const places = schemasAt(given.schema, path);
   const usual = places.find((one) => one.default !== undefined)?.default;
   const description = places.find((one) => one.description !== undefined)?.description ?? '';
   const words = new Set([...places.flatMap(membersOf).flatMap(wordsOf), ...(given.words?.(path) ?? [])]);
-  return [...words].map((word) => ({ kind: 'value', label: word, insert: word, detail: word === String(usual) ? 'default' : '', description, required: false, ...range }));
+  return [...words].map((word) => ({
+    kind: 'value',
+    label: word,
+    insert: word,
+    detail: word === String(usual) ? 'default' : '',
+    description,
+    required: false,
+    ...range,
+  }));
 }
 
 function wordsOf(schema: EditingSchema): string[] {
@@ -170,8 +207,8 @@ export function hoverAt(text: string, offset: number, schema: EditingSchema): Ho
     Scalar(key, node, ancestors) {
       const range = node.range;
       if (!range || offset < range[0] || offset > range[1]) return undefined;
-      const chain = ancestors as readonly (Node | Pair | Document)[];
-      const path = key === 'key' ? [...pathOf(chain, node, true), String(node.value)] : pathOf(chain, node, false);
+      const path =
+        key === 'key' ? [...pathOf(ancestors, node, true), String(node.value)] : pathOf(ancestors, node, false);
       const markdown = explain(path, schema);
       if (markdown !== undefined) found = { path, markdown, from: range[0], to: range[1] };
       return visit.BREAK;
@@ -186,7 +223,10 @@ function explain(path: KeyPath, schema: EditingSchema): string | undefined {
     const places = schemasAt(schema, path.slice(0, length));
     const described = places.find((one) => one.description !== undefined);
     if (!described) continue;
-    const name = path.slice(0, length).filter((step) => typeof step === 'string').join('.');
+    const name = path
+      .slice(0, length)
+      .filter((step) => typeof step === 'string')
+      .join('.');
     const kind = sayKind(described);
     return `**${name}**${kind === '' ? '' : ` — ${kind}`}\n\n${described.description}`;
   }
@@ -196,7 +236,10 @@ function explain(path: KeyPath, schema: EditingSchema): string | undefined {
 /** A change that would put a message right: characters replaced on the message's own place, or text put at a line of its own. */
 export interface Repair {
   readonly title: string;
-  readonly edit: { readonly kind: 'replace'; readonly text: string } | { readonly kind: 'insertLine'; readonly text: string } | { readonly kind: 'createFile'; readonly path: string };
+  readonly edit:
+    | { readonly kind: 'replace'; readonly text: string }
+    | { readonly kind: 'insertLine'; readonly text: string }
+    | { readonly kind: 'createFile'; readonly path: string };
 }
 
 /** What a required key is begun with. */
@@ -213,6 +256,11 @@ export function repairOf(message: Pick<ContractMessage, 'code' | 'what' | 'fix'>
   const missing = message.code === 'missing' ? /^`([a-zA-Z]+)` is missing/.exec(message.what)?.[1] : undefined;
   const beginning = missing === undefined ? undefined : beginnings[missing];
   if (beginning !== undefined) return { title: `Add ${missing}`, edit: { kind: 'insertLine', text: beginning } };
-  const file = message.code === 'file_missing' ? /^`(?:objective|prompts\.\w+)`: (\S+) does not exist/.exec(message.what)?.[1] : undefined;
-  return file === undefined || file.startsWith('/') || file.startsWith('~') || file.split('/').includes('..') ? undefined : { title: `Create ${file}`, edit: { kind: 'createFile', path: file } };
+  const file =
+    message.code === 'file_missing'
+      ? /^`(?:objective|prompts\.\w+)`: (\S+) does not exist/.exec(message.what)?.[1]
+      : undefined;
+  return file === undefined || file.startsWith('/') || file.startsWith('~') || file.split('/').includes('..')
+    ? undefined
+    : { title: `Create ${file}`, edit: { kind: 'createFile', path: file } };
 }

@@ -68,7 +68,10 @@ export class ArchiveReader {
     if (!place) return undefined;
     const { openSnapshotsReadOnly } = await import('../snapshots/store.ts');
     const { absolutePath } = await import('../base/program.ts');
-    const store = openSnapshotsReadOnly({ dir: runFiles(place.folder).snapshots, env: { PATH: absolutePath(process.env['PATH']) } });
+    const store = openSnapshotsReadOnly({
+      dir: runFiles(place.folder).snapshots,
+      env: { PATH: absolutePath(process.env['PATH']) },
+    });
     this.#stores.set(run, store);
     return store;
   }
@@ -102,9 +105,13 @@ export class ArchiveFiles implements vscode.FileSystemProvider {
 
   async #find(uri: vscode.Uri): Promise<{ readonly found: ArchivedCandidate; readonly path: string }> {
     const place = placeIn(uri.path);
-    const found = place && (await this.#reader.candidate(place.run, place.candidate).catch((error: unknown) => {
-      throw vscode.FileSystemError.Unavailable(`The archive can't be read: ${error instanceof Error ? error.message : String(error)}`);
-    }));
+    const found =
+      place &&
+      (await this.#reader.candidate(place.run, place.candidate).catch((error: unknown) => {
+        throw vscode.FileSystemError.Unavailable(
+          `The archive can't be read: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }));
     if (!found) throw vscode.FileSystemError.FileNotFound(uri);
     return { found, path: place.path };
   }
@@ -115,20 +122,27 @@ export class ArchiveFiles implements vscode.FileSystemProvider {
     const rest = { ctime, mtime: ctime, permissions: vscode.FilePermission.Readonly };
     const entry = found.entries.find((one) => one.path === path);
     if (entry) return { type: vscode.FileType.File, size: entry.bytes, ...rest };
-    if (path === '' || childrenOf(found.entries, path).length > 0) return { type: vscode.FileType.Directory, size: 0, ...rest };
+    if (path === '' || childrenOf(found.entries, path).length > 0)
+      return { type: vscode.FileType.Directory, size: 0, ...rest };
     throw vscode.FileSystemError.FileNotFound(uri);
   }
 
   async readDirectory(uri: vscode.Uri): Promise<[string, vscode.FileType][]> {
     const { found, path } = await this.#find(uri);
-    return childrenOf(found.entries, path).map(({ name, folder }) => [name, folder ? vscode.FileType.Directory : vscode.FileType.File]);
+    return childrenOf(found.entries, path).map(({ name, folder }) => [
+      name,
+      folder ? vscode.FileType.Directory : vscode.FileType.File,
+    ]);
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
     const { found, path } = await this.#find(uri);
     const entry = found.entries.find((one) => one.path === path);
     if (!entry) throw vscode.FileSystemError.FileNotFound(uri);
-    if (entry.bytes > mostBytes) throw vscode.FileSystemError.Unavailable(`${path} is too large for an editor (${entry.bytes} bytes). Bring it into a folder: hma apply ${found.id} --to folder DIR.`);
+    if (entry.bytes > mostBytes)
+      throw vscode.FileSystemError.Unavailable(
+        `${path} is too large for an editor (${entry.bytes} bytes). Bring it into a folder: hma apply ${found.id} --to folder DIR.`,
+      );
     return await found.store.read(found.snapshot, path);
   }
 
@@ -153,6 +167,11 @@ export class ArchiveFiles implements vscode.FileSystemProvider {
 /** Registers the archive's documents. */
 export function registerArchiveFiles(reader: ArchiveReader): vscode.Disposable {
   const files = new ArchiveFiles(reader);
-  const why = new vscode.MarkdownString('A candidate in the archive never changes. Apply it to a folder or branch to work on it.');
-  return vscode.Disposable.from(files, vscode.workspace.registerFileSystemProvider(archiveScheme, files, { isCaseSensitive: true, isReadonly: why }));
+  const why = new vscode.MarkdownString(
+    'A candidate in the archive never changes. Apply it to a folder or branch to work on it.',
+  );
+  return vscode.Disposable.from(
+    files,
+    vscode.workspace.registerFileSystemProvider(archiveScheme, files, { isCaseSensitive: true, isReadonly: why }),
+  );
 }

@@ -14,7 +14,8 @@ export interface ArchivePlace {
 }
 
 /** The path of a URI for a place: `/RUN/CANDIDATE/PATH`. */
-export const archivePath = ({ run, candidate, path }: ArchivePlace): string => `/${run}/${candidate}${path === '' ? '' : `/${path}`}`;
+export const archivePath = ({ run, candidate, path }: ArchivePlace): string =>
+  `/${run}/${candidate}${path === '' ? '' : `/${path}`}`;
 
 /** The place that a URI's path names; undefined where it names none. */
 export function placeIn(uriPath: string): ArchivePlace | undefined {
@@ -23,7 +24,10 @@ export function placeIn(uriPath: string): ArchivePlace | undefined {
 }
 
 /** Names directly below a folder of a candidate (`''` is its root), as a listing shows them. */
-export function childrenOf(entries: readonly SnapshotEntry[], folder: string): { readonly name: string; readonly folder: boolean }[] {
+export function childrenOf(
+  entries: readonly SnapshotEntry[],
+  folder: string,
+): { readonly name: string; readonly folder: boolean }[] {
   const prefix = folder === '' ? '' : `${folder}/`;
   const names = new Map<string, boolean>();
   for (const { path } of entries) {
@@ -55,7 +59,8 @@ export function differencesOf(before: readonly SnapshotEntry[], after: readonly 
 }
 
 /** Whether a file is too large to be compared as text. */
-export const isLarge = ({ before, after }: FileDifference): boolean => Math.max(before?.bytes ?? 0, after?.bytes ?? 0) > mostDiffBytes;
+export const isLarge = ({ before, after }: FileDifference): boolean =>
+  Math.max(before?.bytes ?? 0, after?.bytes ?? 0) > mostDiffBytes;
 
 /** Whether bytes are no text: a zero byte among the first 8,000, as git decides. */
 export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8000).includes(0);

@@ -19,7 +19,10 @@ const knowledge = () => Promise.all([import('../task/editing.ts'), import('../ta
 
 const schemaOf = (context: vscode.ExtensionContext): (() => Promise<EditingSchema>) => {
   let read: Promise<EditingSchema> | undefined;
-  return () => (read ??= readFile(join(context.extensionPath, 'media', 'hma.schema.json'), 'utf8').then((text) => JSON.parse(text) as EditingSchema));
+  return () =>
+    (read ??= readFile(join(context.extensionPath, 'media', 'hma.schema.json'), 'utf8').then(
+      (text) => JSON.parse(text) as EditingSchema,
+    ));
 };
 
 /** `hma.yaml` in the editor: completion, hover, problems with quick fixes, and the two things to do with it as lenses above it. */
@@ -31,35 +34,57 @@ export function registerContractEditor({ context, model }: WindowRoom): vscode.D
     problems,
     lenses,
     model.onDidChange(({ events }) => {
-      if (events.length === 0 || events.some(({ type }) => type === 'run.finished' || type === 'run.opened')) lenses.refresh();
+      if (events.length === 0 || events.some(({ type }) => type === 'run.finished' || type === 'run.opened'))
+        lenses.refresh();
     }),
     vscode.languages.registerCodeLensProvider(contracts, lenses),
-    vscode.languages.registerCodeActionsProvider(contracts, problems, { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] }),
-    vscode.languages.registerCompletionItemProvider(contracts, {
-      provideCompletionItems: async (document, position) => {
-        const [{ completionsAt }] = await knowledge();
-        const words = (path: readonly (string | number)[]): string[] => (/^agents\.[AB](\.adapter)?$/.test(path.join('.')) ? [...adapterNames] : []);
-        return completionsAt(document.getText(), document.offsetAt(position), { schema: await schema(), words }).map((one, index) => itemOf(one, index, document));
+    vscode.languages.registerCodeActionsProvider(contracts, problems, {
+      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
+    }),
+    vscode.languages.registerCompletionItemProvider(
+      contracts,
+      {
+        provideCompletionItems: async (document, position) => {
+          const [{ completionsAt }] = await knowledge();
+          const words = (path: readonly (string | number)[]): string[] =>
+            /^agents\.[AB](\.adapter)?$/.test(path.join('.')) ? [...adapterNames] : [];
+          return completionsAt(document.getText(), document.offsetAt(position), { schema: await schema(), words }).map(
+            (one, index) => itemOf(one, index, document),
+          );
+        },
       },
-    }, ' ', '\n', '{'),
+      ' ',
+      '\n',
+      '{',
+    ),
     vscode.languages.registerHoverProvider(contracts, {
       provideHover: async (document, position) => {
         const [{ hoverAt }] = await knowledge();
         const found = hoverAt(document.getText(), document.offsetAt(position), await schema());
-        return found && new vscode.Hover(new vscode.MarkdownString(found.markdown), new vscode.Range(document.positionAt(found.from), document.positionAt(found.to)));
+        return (
+          found &&
+          new vscode.Hover(
+            new vscode.MarkdownString(found.markdown),
+            new vscode.Range(document.positionAt(found.from), document.positionAt(found.to)),
+          )
+        );
       },
     }),
   );
 }
 
 function itemOf(one: Completion, index: number, document: vscode.TextDocument): vscode.CompletionItem {
-  const item = new vscode.CompletionItem(one.label, one.kind === 'key' ? vscode.CompletionItemKind.Property : vscode.CompletionItemKind.EnumMember);
+  const item = new vscode.CompletionItem(
+    one.label,
+    one.kind === 'key' ? vscode.CompletionItemKind.Property : vscode.CompletionItemKind.EnumMember,
+  );
   item.insertText = one.insert;
   item.range = new vscode.Range(document.positionAt(one.from), document.positionAt(one.to));
   item.detail = one.required ? `${one.detail} · required` : one.detail;
   item.documentation = new vscode.MarkdownString(one.description);
   item.sortText = `${one.required ? 0 : 1}${String(index).padStart(3, '0')}`;
-  if (one.kind === 'key' && one.insert.endsWith(': ')) item.command = { command: 'editor.action.triggerSuggest', title: 'Suggest' };
+  if (one.kind === 'key' && one.insert.endsWith(': '))
+    item.command = { command: 'editor.action.triggerSuggest', title: 'Suggest' };
   return item;
 }
 
@@ -79,9 +104,24 @@ class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
   provideCodeLenses(): vscode.CodeLens[] {
     const top = new vscode.Range(0, 0, 0, 0);
     const first = this.#running()
-      ? { title: '$(eye) Show the Run', command: 'hma.run.focus', tooltip: 'A run works in this folder. It keeps the task as it was at its start.' }
-      : { title: '$(play) Start Alternation', command: 'hma.start', tooltip: 'Check the task and start a run on this folder.' };
-    return [new vscode.CodeLens(top, first), new vscode.CodeLens(top, { title: '$(checklist) Check the Task', command: 'hma.check', tooltip: 'Look at all that a run needs, without starting one.' })];
+      ? {
+          title: '$(eye) Show the Run',
+          command: 'hma.run.focus',
+          tooltip: 'A run works in this folder. It keeps the task as it was at its start.',
+        }
+      : {
+          title: '$(play) Start Alternation',
+          command: 'hma.start',
+          tooltip: 'Check the task and start a run on this folder.',
+        };
+    return [
+      new vscode.CodeLens(top, first),
+      new vscode.CodeLens(top, {
+        title: '$(checklist) Check the Task',
+        command: 'hma.check',
+        tooltip: 'Look at all that a run needs, without starting one.',
+      }),
+    ];
   }
 
   dispose(): void {
@@ -95,7 +135,11 @@ class ContractDiagnostic extends vscode.Diagnostic {
 
   constructor(said: ContractMessage) {
     const severity = said.severity === 'error' ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning;
-    super(new vscode.Range(said.line - 1, said.column - 1, said.endLine - 1, said.endColumn - 1), `${said.what}\n${said.fix}`, severity);
+    super(
+      new vscode.Range(said.line - 1, said.column - 1, said.endLine - 1, said.endColumn - 1),
+      `${said.what}\n${said.fix}`,
+      severity,
+    );
     this.source = 'hma';
     this.code = said.code;
     this.said = said;
@@ -132,14 +176,21 @@ class ContractProblems implements vscode.CodeActionProvider, vscode.Disposable {
     if (vscode.languages.match(contracts, document) === 0) return;
     const key = document.uri.toString();
     clearTimeout(this.#timers.get(key));
-    this.#timers.set(key, setTimeout(() => void this.#check(document), ms));
+    this.#timers.set(
+      key,
+      setTimeout(() => void this.#check(document), ms),
+    );
   }
 
   async #check(document: vscode.TextDocument): Promise<void> {
     const { version } = document;
     const [, { loadContract }] = await knowledge();
     const workspace = dirname(document.uri.fsPath);
-    const loaded = await loadContract({ workspace, text: document.getText(), given: { wall: Date.now(), adapters: adapterNames } });
+    const loaded = await loadContract({
+      workspace,
+      text: document.getText(),
+      given: { wall: Date.now(), adapters: adapterNames },
+    });
     if (document.isClosed || document.version !== version) return;
     const byFile = new Map<string, ContractDiagnostic[]>();
     for (const message of loaded.ok ? loaded.value.warnings : loaded.refusal.messages) {
@@ -160,11 +211,17 @@ class ContractProblems implements vscode.CodeActionProvider, vscode.Disposable {
     this.#files.delete(document.uri.toString());
   }
 
-  async provideCodeActions(document: vscode.TextDocument, _range: vscode.Range, { diagnostics }: vscode.CodeActionContext): Promise<vscode.CodeAction[]> {
+  async provideCodeActions(
+    document: vscode.TextDocument,
+    _range: vscode.Range,
+    { diagnostics }: vscode.CodeActionContext,
+  ): Promise<vscode.CodeAction[]> {
     const [{ repairOf }] = await knowledge();
     return diagnostics.flatMap((shown) => {
       // VS Code hands back copies: ours is the one at the same place with the same words
-      const own = this.#collection.get(document.uri)?.find((one) => one.message === shown.message && one.range.isEqual(shown.range));
+      const own = this.#collection
+        .get(document.uri)
+        ?.find((one) => one.message === shown.message && one.range.isEqual(shown.range));
       const repair = own instanceof ContractDiagnostic ? repairOf(own.said) : undefined;
       if (!repair) return [];
       const action = new vscode.CodeAction(repair.title, vscode.CodeActionKind.QuickFix);
@@ -173,8 +230,16 @@ class ContractProblems implements vscode.CodeActionProvider, vscode.Disposable {
       action.edit = new vscode.WorkspaceEdit();
       const { edit } = repair;
       if (edit.kind === 'replace') action.edit.replace(document.uri, shown.range, edit.text);
-      else if (edit.kind === 'insertLine') action.edit.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, `${document.lineAt(document.lineCount - 1).text === '' ? '' : '\n'}${edit.text}\n`);
-      else action.edit.createFile(vscode.Uri.file(join(dirname(document.uri.fsPath), edit.path)), { contents: Buffer.from('Say here what the agents are to achieve, and what they may not change.\n') });
+      else if (edit.kind === 'insertLine')
+        action.edit.insert(
+          document.uri,
+          document.lineAt(document.lineCount - 1).range.end,
+          `${document.lineAt(document.lineCount - 1).text === '' ? '' : '\n'}${edit.text}\n`,
+        );
+      else
+        action.edit.createFile(vscode.Uri.file(join(dirname(document.uri.fsPath), edit.path)), {
+          contents: Buffer.from('Say here what the agents are to achieve, and what they may not change.\n'),
+        });
       return [action];
     });
   }

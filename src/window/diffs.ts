@@ -10,7 +10,16 @@ import { standing } from '../archive/order.ts';
 import { finalCandidate } from '../review/selection.ts';
 import type { SnapshotEntry } from '../snapshots/port.ts';
 import type { ArchivedCandidate, ArchiveReader } from './archiveFiles.ts';
-import { archivePath, archiveScheme, candidateIds, differencesOf, isBinary, isLarge, startId, type FileDifference } from './archivePlace.ts';
+import {
+  archivePath,
+  archiveScheme,
+  candidateIds,
+  differencesOf,
+  isBinary,
+  isLarge,
+  startId,
+  type FileDifference,
+} from './archivePlace.ts';
 import type { WindowRoom } from './room.ts';
 
 /** One side of a comparison: its name in titles, its files, and where they are shown from. */
@@ -58,7 +67,12 @@ async function idsOf({ model }: WindowRoom, given: readonly unknown[]): Promise<
   if (several.length > 0) return several;
   const { state } = model;
   if (!state || state.archive.length === 0) return [];
-  const rows = state.archive.toReversed().map(({ id, note, author }) => ({ label: id, description: state.terms.agents[author].name, detail: note ?? '', id }));
+  const rows = state.archive.toReversed().map(({ id, note, author }) => ({
+    label: id,
+    description: state.terms.agents[author].name,
+    detail: note ?? '',
+    id,
+  }));
   const chosen = await vscode.window.showQuickPick(rows, { title: 'HMA: Which Candidate?', matchOnDetail: true });
   return chosen ? [chosen.id] : [];
 }
@@ -69,7 +83,8 @@ async function archived({ room, reader }: Desk, id: string): Promise<ArchivedCan
   return found;
 }
 
-const uriOf = ({ run, id }: ArchivedCandidate, path: string): vscode.Uri => vscode.Uri.from({ scheme: archiveScheme, path: archivePath({ run, candidate: id, path }) });
+const uriOf = ({ run, id }: ArchivedCandidate, path: string): vscode.Uri =>
+  vscode.Uri.from({ scheme: archiveScheme, path: archivePath({ run, candidate: id, path }) });
 
 const sideOf = (one: ArchivedCandidate): Side => ({
   name: one.id,
@@ -81,7 +96,13 @@ const sideOf = (one: ArchivedCandidate): Side => ({
 async function showFiles(desk: Desk, id: string): Promise<void> {
   const one = await archived(desk, id);
   const [only, another] = one.entries;
-  if (only && !another) return void (await vscode.commands.executeCommand('vscode.open', uriOf(one, only.path), { preview: true }, `${only.path} (${id})`));
+  if (only && !another)
+    return void (await vscode.commands.executeCommand(
+      'vscode.open',
+      uriOf(one, only.path),
+      { preview: true },
+      `${only.path} (${id})`,
+    ));
   const rows = one.entries.map((entry) => ({
     label: entry.path.slice(entry.path.lastIndexOf('/') + 1),
     description: entry.path.includes('/') ? entry.path.slice(0, entry.path.lastIndexOf('/')) : '',
@@ -90,16 +111,34 @@ async function showFiles(desk: Desk, id: string): Promise<void> {
     resourceUri: uriOf(one, entry.path),
     path: entry.path,
   }));
-  const chosen = await vscode.window.showQuickPick(rows, { title: `HMA: Files of ${id}`, placeHolder: `${rows.length} files; read-only`, matchOnDescription: true });
-  if (chosen) await vscode.commands.executeCommand('vscode.open', uriOf(one, chosen.path), { preview: true }, `${chosen.path} (${id})`);
+  const chosen = await vscode.window.showQuickPick(rows, {
+    title: `HMA: Files of ${id}`,
+    placeHolder: `${rows.length} files; read-only`,
+    matchOnDescription: true,
+  });
+  if (chosen)
+    await vscode.commands.executeCommand(
+      'vscode.open',
+      uriOf(one, chosen.path),
+      { preview: true },
+      `${chosen.path} (${id})`,
+    );
 }
 
 async function diffWith(desk: Desk, id: string, other: 'previous' | 'standing' | 'final'): Promise<void> {
   const { state } = desk.room.model;
   const at = state?.archive.findIndex((one) => one.id === id) ?? -1;
   if (!state || at < 0) throw new Error(`there is no candidate ${id} in this run`);
-  const against = other === 'previous' ? state.archive[at - 1]?.id : other === 'standing' ? standing(state.archive)?.id : finalCandidate({ ...state, ...state.terms })?.candidate;
-  if (against === undefined && state.initial === null) return void vscode.window.showInformationMessage(`HMA: ${id} is the first candidate, and there were no candidate files before it.`);
+  const against =
+    other === 'previous'
+      ? state.archive[at - 1]?.id
+      : other === 'standing'
+        ? standing(state.archive)?.id
+        : finalCandidate({ ...state, ...state.terms })?.candidate;
+  if (against === undefined && state.initial === null)
+    return void vscode.window.showInformationMessage(
+      `HMA: ${id} is the first candidate, and there were no candidate files before it.`,
+    );
   if (against === id) return void vscode.window.showInformationMessage(`HMA: ${id} is the ${other} candidate itself.`);
   const one = await archived(desk, id);
   const before = sideOf(await archived(desk, against ?? startId));
@@ -132,13 +171,21 @@ async function compare(desk: Desk, ids: readonly string[]): Promise<void> {
   const order = desk.room.model.state?.archive.map(({ id }) => id) ?? [];
   const sorted = ids.toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
   const [first, second, ...more] = sorted;
-  if (first === undefined || second === undefined) return void vscode.window.showInformationMessage('HMA: select two or more candidates (Ctrl or Shift and click) to compare them.');
+  if (first === undefined || second === undefined)
+    return void vscode.window.showInformationMessage(
+      'HMA: select two or more candidates (Ctrl or Shift and click) to compare them.',
+    );
   const base = sideOf(await archived(desk, first));
   if (more.length === 0) return await show(desk.room, [base, sideOf(await archived(desk, second))]);
   const others = await Promise.all(sorted.slice(1).map(async (id) => sideOf(await archived(desk, id))));
   const parts = await Promise.all(others.map((other) => textsOf([base, other])));
-  const resources = parts.flatMap((part, index) => part.shown.map((one) => resourceOf([base, others[index] as Side], one)));
-  if (resources.length === 0) return void vscode.window.showInformationMessage(`HMA: nothing that can be shown as text differs between ${sorted.join(', ')}.`);
+  const resources = parts.flatMap((part, index) =>
+    part.shown.map((one) => resourceOf([base, others[index] as Side], one)),
+  );
+  if (resources.length === 0)
+    return void vscode.window.showInformationMessage(
+      `HMA: nothing that can be shown as text differs between ${sorted.join(', ')}.`,
+    );
   await vscode.commands.executeCommand('vscode.changes', `${first} ↔ ${sorted.slice(1).join(', ')}`, resources);
   sayLeftOut(parts.flatMap((part) => part.leftOut));
 }
@@ -146,13 +193,21 @@ async function compare(desk: Desk, ids: readonly string[]): Promise<void> {
 type Sides = readonly [Side, Side];
 
 /** What differs as text, and what is not shown as such, in words. */
-async function textsOf([left, right]: Sides): Promise<{ readonly shown: readonly FileDifference[]; readonly leftOut: readonly string[] }> {
+async function textsOf([left, right]: Sides): Promise<{
+  readonly shown: readonly FileDifference[];
+  readonly leftOut: readonly string[];
+}> {
   const shown: FileDifference[] = [];
   const leftOut: string[] = [];
   for (const one of differencesOf(left.entries, right.entries)) {
-    const binary = !isLarge(one) && ((one.before && isBinary(await left.read(one.path))) || (one.after && isBinary(await right.read(one.path))));
+    const binary =
+      !isLarge(one) &&
+      ((one.before && isBinary(await left.read(one.path))) || (one.after && isBinary(await right.read(one.path))));
     if (!isLarge(one) && !binary) shown.push(one);
-    else leftOut.push(`${one.path} (${isLarge(one) ? 'large' : 'binary'}, ${one.before ? sayBytes(one.before.bytes) : 'absent'} → ${one.after ? sayBytes(one.after.bytes) : 'absent'})`);
+    else
+      leftOut.push(
+        `${one.path} (${isLarge(one) ? 'large' : 'binary'}, ${one.before ? sayBytes(one.before.bytes) : 'absent'} → ${one.after ? sayBytes(one.after.bytes) : 'absent'})`,
+      );
   }
   return { shown, leftOut };
 }
@@ -172,16 +227,34 @@ async function show(room: WindowRoom, sides: Sides): Promise<void> {
   room.log.debug(`${title}: ${shown.length} files differ, ${leftOut.length} not shown as text`);
   const [only, another] = shown;
   if (!only) {
-    const words = leftOut.length === 0 ? `${left.name} and ${right.name} have the same files` : `${left.name} and ${right.name} differ only in files that are not shown as text: ${leftOut.join(', ')}`;
+    const words =
+      leftOut.length === 0
+        ? `${left.name} and ${right.name} have the same files`
+        : `${left.name} and ${right.name} differ only in files that are not shown as text: ${leftOut.join(', ')}`;
     return void vscode.window.showInformationMessage(`HMA: ${words}.`);
   }
-  if (!another && only.before && only.after) await vscode.commands.executeCommand('vscode.diff', left.uri(only.path), right.uri(only.path), `${title}: ${only.path}`, { preview: true });
-  else await vscode.commands.executeCommand('vscode.changes', title, shown.map((one) => resourceOf(sides, one)));
+  if (!another && only.before && only.after)
+    await vscode.commands.executeCommand(
+      'vscode.diff',
+      left.uri(only.path),
+      right.uri(only.path),
+      `${title}: ${only.path}`,
+      { preview: true },
+    );
+  else
+    await vscode.commands.executeCommand(
+      'vscode.changes',
+      title,
+      shown.map((one) => resourceOf(sides, one)),
+    );
   sayLeftOut(leftOut);
 }
 
 function sayLeftOut(leftOut: readonly string[]): void {
   if (leftOut.length === 0) return;
-  const few = leftOut.length <= 3 ? leftOut.join(', ') : `${leftOut.slice(0, 3).join(', ')} and ${leftOut.length - 3} more`;
-  void vscode.window.showInformationMessage(`HMA: ${leftOut.length === 1 ? 'one file differs too and is' : `${leftOut.length} files differ too and are`} not shown as text: ${few}.`);
+  const few =
+    leftOut.length <= 3 ? leftOut.join(', ') : `${leftOut.slice(0, 3).join(', ')} and ${leftOut.length - 3} more`;
+  void vscode.window.showInformationMessage(
+    `HMA: ${leftOut.length === 1 ? 'one file differs too and is' : `${leftOut.length} files differ too and are`} not shown as text: ${few}.`,
+  );
 }

@@ -7,13 +7,19 @@ import type { WindowRoom } from './room.ts';
 import { openContract } from './contractPlace.ts';
 
 /** Looks at all that a run needs, through `hma check`; undefined where that failed (the person was told). */
-export async function lookBeforeStart({ folder, log }: Pick<WindowRoom, 'folder' | 'log'>): Promise<Preflight | undefined> {
+export async function lookBeforeStart({
+  folder,
+  log,
+}: Pick<WindowRoom, 'folder' | 'log'>): Promise<Preflight | undefined> {
   const end = await hma(folder, ['check', '--json']);
   const found = jsonOf<Preflight>(end);
   if (found && Array.isArray(found.items)) return found;
   log.error(`hma check: ${end.stderr}`);
   const show = 'Show Log';
-  const answer = await vscode.window.showErrorMessage(`HMA: the task could not be checked: ${failureOf(end).text}`, show);
+  const answer = await vscode.window.showErrorMessage(
+    `HMA: the task could not be checked: ${failureOf(end).text}`,
+    show,
+  );
   if (answer === show) log.show();
   return undefined;
 }
@@ -33,7 +39,9 @@ export function registerPreflight(room: WindowRoom): vscode.Disposable {
 async function check(room: WindowRoom): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     await openContract(room.folder);
-    void vscode.window.showInformationMessage('HMA: in an untrusted folder only hma.yaml is checked; its problems are marked in the editor.');
+    void vscode.window.showInformationMessage(
+      'HMA: in an untrusted folder only hma.yaml is checked; its problems are marked in the editor.',
+    );
     return;
   }
   const list = vscode.window.createQuickPick<Row>();
@@ -50,7 +58,9 @@ async function check(room: WindowRoom): Promise<void> {
   if (!found) return list.dispose();
   list.busy = false;
   list.items = rowsOf(found);
-  list.placeholder = found.items.some(({ state }) => state === 'bad') ? 'Not ready yet. Choose an entry to see what can be done.' : 'Ready.';
+  list.placeholder = found.items.some(({ state }) => state === 'bad')
+    ? 'Not ready yet. Choose an entry to see what can be done.'
+    : 'Ready.';
   const row = await chosen;
   list.dispose();
   if (row) await actOn(room, row.about);
@@ -60,19 +70,28 @@ const order = { bad: 0, warning: 1, good: 2 } as const;
 
 /** What stops the start comes first; with nothing in the way, the start itself does. */
 export function rowsOf({ items }: Pick<Preflight, 'items'>): Row[] {
-  const rows = items.toSorted((a, b) => order[a.state] - order[b.state]).map((item): Row => ({
-    label: `$(${icons[item.state]}) ${item.what}`,
-    description: spoken[item.state],
-    ...(item.state === 'good' && item.detail === '' ? {} : { detail: item.fix === null ? item.detail : `${item.detail} ${item.fix}`.trim() }),
-    about: item,
-  }));
+  const rows = items
+    .toSorted((a, b) => order[a.state] - order[b.state])
+    .map((item): Row => ({
+      label: `$(${icons[item.state]}) ${item.what}`,
+      description: spoken[item.state],
+      ...(item.state === 'good' && item.detail === ''
+        ? {}
+        : { detail: item.fix === null ? item.detail : `${item.detail} ${item.fix}`.trim() }),
+      about: item,
+    }));
   const ready = items.every(({ state }) => state !== 'bad');
   return ready ? [{ label: '$(play) Start Alternation', about: 'start' }, ...rows] : rows;
 }
 
 async function actOn(room: WindowRoom, about: PreflightItem | 'start'): Promise<void> {
   if (about === 'start') return void (await vscode.commands.executeCommand('hma.start'));
-  if (about.topic === 'run' && about.state !== 'good') return void (await vscode.commands.executeCommand('hma.run.focus'));
-  if (about.topic === 'contract' || about.topic === 'evaluator' || about.topic === 'agent') return await openContract(room.folder);
-  void vscode.window.showInformationMessage(`HMA: ${about.what}`, { modal: true, detail: [about.detail, about.fix ?? ''].filter((text) => text !== '').join('\n\n') });
+  if (about.topic === 'run' && about.state !== 'good')
+    return void (await vscode.commands.executeCommand('hma.run.focus'));
+  if (about.topic === 'contract' || about.topic === 'evaluator' || about.topic === 'agent')
+    return await openContract(room.folder);
+  void vscode.window.showInformationMessage(`HMA: ${about.what}`, {
+    modal: true,
+    detail: [about.detail, about.fix ?? ''].filter((text) => text !== '').join('\n\n'),
+  });
 }

@@ -6,7 +6,16 @@ import * as vscode from 'vscode';
 import { createFileAtomic } from '../base/files.ts';
 import { findProgram } from '../base/program.ts';
 import { openContract } from './contractPlace.ts';
-import { agentsKnown, candidatesIn, evaluatorsIn, metricsIn, type AgentKnown, type EvaluatorFound, type FolderLook, type MetricFound } from './setupDetect.ts';
+import {
+  agentsKnown,
+  candidatesIn,
+  evaluatorsIn,
+  metricsIn,
+  type AgentKnown,
+  type EvaluatorFound,
+  type FolderLook,
+  type MetricFound,
+} from './setupDetect.ts';
 import { askStep, type Step, type StepEnd } from './setupSteps.ts';
 import { contractText, type SetupChoices } from './setupWrite.ts';
 
@@ -28,7 +37,8 @@ async function setUp(folder: string): Promise<void> {
   const choices = await askAll(look);
   if (!choices) return;
   // never over one that was made meanwhile
-  if (!createFileAtomic(path, contractText(choices), 0o644)) return void vscode.window.showWarningMessage('HMA: an hma.yaml was made meanwhile; it was left as it is.');
+  if (!createFileAtomic(path, contractText(choices), 0o644))
+    return void vscode.window.showWarningMessage('HMA: an hma.yaml was made meanwhile; it was left as it is.');
   await openContract(folder);
 }
 
@@ -37,9 +47,20 @@ async function lookAtFolder(folder: string): Promise<FolderLook> {
   const skipped = '**/{node_modules,.git,.hma,.venv,venv,__pycache__,dist,build}/**';
   const uris = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, '**/*'), skipped, mostFiles);
   const files = uris.map(({ fsPath }) => fsPath.slice(folder.length + 1)).toSorted();
-  const read = [...evaluatorsIn({ files, texts: {} }).map(({ file }) => file), ...files.filter((path) => /^(Makefile|readme\.md|objective\.md|task\.md)$/i.test(path))];
-  const texts = Object.fromEntries([...new Set(read)].slice(0, mostTexts).map((path) => [path, readFileSync(join(folder, path), 'utf8').slice(0, mostBytes)]));
-  const found = await Promise.all(agentsKnown.map(async ({ program }) => ((await findProgram(program, { path: process.env['PATH'], cwd: folder })).ok ? [program] : [])));
+  const read = [
+    ...evaluatorsIn({ files, texts: {} }).map(({ file }) => file),
+    ...files.filter((path) => /^(Makefile|readme\.md|objective\.md|task\.md)$/i.test(path)),
+  ];
+  const texts = Object.fromEntries(
+    [...new Set(read)]
+      .slice(0, mostTexts)
+      .map((path) => [path, readFileSync(join(folder, path), 'utf8').slice(0, mostBytes)]),
+  );
+  const found = await Promise.all(
+    agentsKnown.map(async ({ program }) =>
+      (await findProgram(program, { path: process.env['PATH'], cwd: folder })).ok ? [program] : [],
+    ),
+  );
   return { name: basename(folder), files, texts, programs: found.flat() };
 }
 
@@ -58,7 +79,13 @@ const title = 'HMA: Set Up a Task';
 type Asker = (look: FolderLook, draft: Draft) => Promise<StepEnd<unknown>['how']>;
 
 async function askAll(look: FolderLook): Promise<SetupChoices | undefined> {
-  const draft: Draft = { evaluator: null, metric: { name: 'score', direction: 'maximize' }, candidate: [], agents: [null, null], budget: { total: '6h', review: '15m' } };
+  const draft: Draft = {
+    evaluator: null,
+    metric: { name: 'score', direction: 'maximize' },
+    candidate: [],
+    agents: [null, null],
+    budget: { total: '6h', review: '15m' },
+  };
   const steps: readonly Asker[] = [askEvaluator, askMetric, askCandidate, askAgents, askBudget];
   for (let at = 0; at < steps.length;) {
     const how = await (steps[at] as Asker)(look, draft);
@@ -67,47 +94,117 @@ async function askAll(look: FolderLook): Promise<SetupChoices | undefined> {
   }
   const [A = null, B = null] = draft.agents;
   const objectiveFile = look.files.find((path) => /^(objective|task)\.md$/i.test(path)) ?? null;
-  return { name: look.name, evaluate: draft.evaluator?.command ?? null, metric: draft.metric, candidate: draft.candidate, A, B: B ?? A, ...draft.budget, objectiveFile };
+  return {
+    name: look.name,
+    evaluate: draft.evaluator?.command ?? null,
+    metric: draft.metric,
+    candidate: draft.candidate,
+    A,
+    B: B ?? A,
+    ...draft.budget,
+    objectiveFile,
+  };
 }
 
 /** Asks a step and hands what was chosen on. */
-async function ask<Item extends vscode.QuickPickItem>(step: Omit<Step<Item>, 'title' | 'totalSteps'>, take: (items: readonly Item[]) => void): Promise<StepEnd<Item>['how']> {
+async function ask<Item extends vscode.QuickPickItem>(
+  step: Omit<Step<Item>, 'title' | 'totalSteps'>,
+  take: (items: readonly Item[]) => void,
+): Promise<StepEnd<Item>['how']> {
   const end = await askStep({ title, totalSteps, ...step });
   if (end.how === 'chosen') take(end.items);
   return end.how;
 }
 
 const askEvaluator: Asker = (look, draft) => {
-  const found = evaluatorsIn(look).map((evaluator) => ({ label: evaluator.command.join(' '), description: evaluator.file, evaluator: evaluator as EvaluatorFound | null }));
+  const found = evaluatorsIn(look).map((evaluator) => ({
+    label: evaluator.command.join(' '),
+    description: evaluator.file,
+    evaluator: evaluator as EvaluatorFound | null,
+  }));
   const later = { label: 'I Will Write It', description: 'python3 evaluate.py is put in its place', evaluator: null };
-  return ask({ step: 1, placeholder: 'Which command evaluates a candidate?', items: [...found, later] }, ([one]) => (draft.evaluator = one?.evaluator ?? null));
+  return ask(
+    { step: 1, placeholder: 'Which command evaluates a candidate?', items: [...found, later] },
+    ([one]) => (draft.evaluator = one?.evaluator ?? null),
+  );
 };
 
 const askMetric: Asker = (look, draft) => {
   const spoken = metricsIn(draft.evaluator === null ? '' : (look.texts[draft.evaluator.file] ?? ''));
-  const others: readonly MetricFound[] = [{ name: 'score', direction: 'maximize' }, { name: 'loss', direction: 'minimize' }, { name: 'accuracy', direction: 'maximize' }, { name: 'RMSE', direction: 'minimize' }];
+  const others: readonly MetricFound[] = [
+    { name: 'score', direction: 'maximize' },
+    { name: 'loss', direction: 'minimize' },
+    { name: 'accuracy', direction: 'maximize' },
+    { name: 'RMSE', direction: 'minimize' },
+  ];
   const all = [...spoken, ...others.filter(({ name }) => !spoken.some((one) => one.name === name))];
-  const items = all.map((metric, index) => ({ label: metric.name, description: `${metric.direction === 'maximize' ? 'higher' : 'lower'} is better${index < spoken.length ? ' · the evaluator speaks of it' : ''}`, metric }));
-  return ask({ step: 2, placeholder: 'What does its score measure, and which way is better?', items }, ([one]) => (draft.metric = one?.metric ?? draft.metric));
+  const items = all.map((metric, index) => ({
+    label: metric.name,
+    description: `${metric.direction === 'maximize' ? 'higher' : 'lower'} is better${index < spoken.length ? ' · the evaluator speaks of it' : ''}`,
+    metric,
+  }));
+  return ask(
+    { step: 2, placeholder: 'What does its score measure, and which way is better?', items },
+    ([one]) => (draft.metric = one?.metric ?? draft.metric),
+  );
 };
 
 const askCandidate: Asker = (look, draft) => {
-  const found = candidatesIn(look, draft.evaluator?.file ?? null).slice(0, 40).map(({ path, likely }) => ({ label: path, description: path.endsWith('/**') ? 'a folder' : '', likely }));
-  const items = found.length > 0 ? found : [{ label: 'solution/**', description: 'a folder that the agents will make', likely: true }];
+  const found = candidatesIn(look, draft.evaluator?.file ?? null)
+    .slice(0, 40)
+    .map(({ path, likely }) => ({ label: path, description: path.endsWith('/**') ? 'a folder' : '', likely }));
+  const items =
+    found.length > 0
+      ? found
+      : [{ label: 'solution/**', description: 'a folder that the agents will make', likely: true }];
   const selected = items.filter(({ likely }) => likely);
-  return ask({ step: 3, placeholder: 'Which files make up a candidate? Everything that the evaluator needs of a solution.', items, many: { selected, least: 1, most: items.length } }, (chosen) => (draft.candidate = chosen.map(({ label }) => label)));
+  return ask(
+    {
+      step: 3,
+      placeholder: 'Which files make up a candidate? Everything that the evaluator needs of a solution.',
+      items,
+      many: { selected, least: 1, most: items.length },
+    },
+    (chosen) => (draft.candidate = chosen.map(({ label }) => label)),
+  );
 };
 
 const askAgents: Asker = (look, draft) => {
   const items = agentsKnown
-    .map((agent) => ({ label: agent.name, description: look.programs.includes(agent.program) ? 'installed here' : 'not found on PATH', here: look.programs.includes(agent.program), agent }))
+    .map((agent) => ({
+      label: agent.name,
+      description: look.programs.includes(agent.program) ? 'installed here' : 'not found on PATH',
+      here: look.programs.includes(agent.program),
+      agent,
+    }))
     .toSorted((a, b) => Number(b.here) - Number(a.here));
   const selected = items.filter(({ here }) => here).slice(0, 2);
-  return ask({ step: 4, placeholder: 'Which two agents take turns? One alone is used twice; none: you name your own programs.', items, many: { selected, least: 0, most: 2 } }, (chosen) => (draft.agents = chosen.map(({ agent }) => agent)));
+  return ask(
+    {
+      step: 4,
+      placeholder: 'Which two agents take turns? One alone is used twice; none: you name your own programs.',
+      items,
+      many: { selected, least: 0, most: 2 },
+    },
+    (chosen) => (draft.agents = chosen.map(({ agent }) => agent)),
+  );
 };
 
 const askBudget: Asker = (_look, draft) => {
-  const rows = [['6h', '15m', 'the paper’s'], ['1h', '10m', 'a first try'], ['20m', '3m', 'to see it work'], ['12h', '30m', 'a night'], ['24h', '45m', 'a day']] as const;
-  const items = rows.map(([total, review, why]) => ({ label: total, description: `${why} · the last ${review} for the final review`, budget: { total, review } }));
-  return ask({ step: 5, placeholder: 'How long may the run work?', items }, ([one]) => (draft.budget = one?.budget ?? draft.budget));
+  const rows = [
+    ['6h', '15m', 'the paper’s'],
+    ['1h', '10m', 'a first try'],
+    ['20m', '3m', 'to see it work'],
+    ['12h', '30m', 'a night'],
+    ['24h', '45m', 'a day'],
+  ] as const;
+  const items = rows.map(([total, review, why]) => ({
+    label: total,
+    description: `${why} · the last ${review} for the final review`,
+    budget: { total, review },
+  }));
+  return ask(
+    { step: 5, placeholder: 'How long may the run work?', items },
+    ([one]) => (draft.budget = one?.budget ?? draft.budget),
+  );
 };

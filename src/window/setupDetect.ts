@@ -21,18 +21,26 @@ const runners: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\.jl$/, ['julia']],
 ];
 
-const evaluatorName = /(^|\/)(run_?)?(evaluate|evaluation|evaluator|eval|score|scorer|grade|benchmark|bench)\w*\.(py|mjs|cjs|js|sh|R|jl)$/i;
+const evaluatorName =
+  /(^|\/)(run_?)?(evaluate|evaluation|evaluator|eval|score|scorer|grade|benchmark|bench)\w*\.(py|mjs|cjs|js|sh|R|jl)$/i;
 const makeTarget = /^(evaluate|eval|score|benchmark|bench)[\w-]*\s*:(?!=)/gm;
 
 /** Evaluators that a folder seems to have, the likeliest first: files named like one, then targets of a Makefile. */
 export function evaluatorsIn({ files, texts }: Pick<FolderLook, 'files' | 'texts'>): EvaluatorFound[] {
-  const named = files.filter((path) => evaluatorName.test(path) && !/(^|\/)(tests?|node_modules|\.venv|venv|vendor)\//.test(path));
-  const sorted = named.toSorted((a, b) => depth(a) - depth(b) || Number(!/evaluat/i.test(a)) - Number(!/evaluat/i.test(b)) || a.localeCompare(b));
+  const named = files.filter(
+    (path) => evaluatorName.test(path) && !/(^|\/)(tests?|node_modules|\.venv|venv|vendor)\//.test(path),
+  );
+  const sorted = named.toSorted(
+    (a, b) => depth(a) - depth(b) || Number(!/evaluat/i.test(a)) - Number(!/evaluat/i.test(b)) || a.localeCompare(b),
+  );
   const scripts = sorted.flatMap((file): EvaluatorFound[] => {
     const runner = runners.find(([ending]) => ending.test(file))?.[1];
     return runner ? [{ command: [...runner, file], file }] : [];
   });
-  const targets = [...(texts['Makefile'] ?? '').matchAll(makeTarget)].map(([line]) => ({ command: ['make', '-s', line.replace(/\s*:.*/, '')], file: 'Makefile' }));
+  const targets = [...(texts['Makefile'] ?? '').matchAll(makeTarget)].map(([line]) => ({
+    command: ['make', '-s', line.replace(/\s*:.*/, '')],
+    file: 'Makefile',
+  }));
   return [...scripts, ...targets];
 }
 
@@ -69,19 +77,33 @@ export function metricsIn(text: string): MetricFound[] {
     .map(({ metric }) => metric);
 }
 
-const notSolution = /^(hma\.yaml|\.hma|\.git.*|readme.*|license.*|makefile|requirements.*|pyproject\.toml|package(-lock)?\.json|environment\.ya?ml|data|dataset|datasets|inputs?|tests?|docs?|node_modules|\.venv|venv|__pycache__|dist|build)$/i;
+const notSolution =
+  /^(hma\.yaml|\.hma|\.git.*|readme.*|license.*|makefile|requirements.*|pyproject\.toml|package(-lock)?\.json|environment\.ya?ml|data|dataset|datasets|inputs?|tests?|docs?|node_modules|\.venv|venv|__pycache__|dist|build)$/i;
 
 /** Top files and folders that may make up a candidate, those that look like a solution first, with whether they do. */
-export function candidatesIn({ files }: Pick<FolderLook, 'files'>, evaluator: string | null): { readonly path: string; readonly likely: boolean }[] {
-  const tops = [...new Set(files.map((path) => (path.includes('/') ? `${path.slice(0, path.indexOf('/'))}/**` : path)))];
+export function candidatesIn(
+  { files }: Pick<FolderLook, 'files'>,
+  evaluator: string | null,
+): { readonly path: string; readonly likely: boolean }[] {
+  const tops = [
+    ...new Set(files.map((path) => (path.includes('/') ? `${path.slice(0, path.indexOf('/'))}/**` : path))),
+  ];
   return tops
     .filter((path) => path !== evaluator && path !== 'hma.yaml' && !path.startsWith('.'))
     .map((path) => {
       const name = path.replace(/\/\*\*$/, '');
-      const named = /^(solution|src|model|models?|submission|predictions?|train\w*|predict\w*|main|kernel|weights)(\.\w+|\.csv)?$/i.test(name);
+      const named =
+        /^(solution|src|model|models?|submission|predictions?|train\w*|predict\w*|main|kernel|weights)(\.\w+|\.csv)?$/i.test(
+          name,
+        );
       return { path, likely: named && !notSolution.test(name) };
     })
-    .toSorted((a, b) => Number(b.likely) - Number(a.likely) || Number(notSolution.test(a.path.replace('/**', ''))) - Number(notSolution.test(b.path.replace('/**', ''))) || a.path.localeCompare(b.path));
+    .toSorted(
+      (a, b) =>
+        Number(b.likely) - Number(a.likely) ||
+        Number(notSolution.test(a.path.replace('/**', ''))) - Number(notSolution.test(b.path.replace('/**', ''))) ||
+        a.path.localeCompare(b.path),
+    );
 }
 
 /** An agent's own command line, run without questions, with the prompt in its place. */
@@ -101,19 +123,64 @@ export const agentsKnown: readonly AgentKnown[] = [
   {
     name: 'claude-code',
     program: 'claude',
-    command: ['claude', '-p', '{prompt}', '--dangerously-skip-permissions', '--setting-sources', '', '--output-format', 'stream-json', '--verbose'],
-    remark: 'Claude Code. It asks for no permissions: the isolation of the run is what holds it. As root it also needs IS_SANDBOX=1 in the environment.',
+    command: [
+      'claude',
+      '-p',
+      '{prompt}',
+      '--dangerously-skip-permissions',
+      '--setting-sources',
+      '',
+      '--output-format',
+      'stream-json',
+      '--verbose',
+    ],
+    remark:
+      'Claude Code. It asks for no permissions: the isolation of the run is what holds it. As root it also needs IS_SANDBOX=1 in the environment.',
     environment: ['ANTHROPIC_API_KEY', 'IS_SANDBOX'],
   },
   {
     name: 'codex',
     program: 'codex',
-    command: ['codex', 'exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-c', 'allow_login_shell=false', '{prompt}'],
+    command: [
+      'codex',
+      'exec',
+      '--json',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      '-c',
+      'allow_login_shell=false',
+      '{prompt}',
+    ],
     remark: 'Codex. allow_login_shell=false keeps `hma` on its PATH.',
     environment: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
   },
-  { name: 'opencode', program: 'opencode', command: ['opencode', 'run', '--format', 'json'], prompt: 'stdin', remark: 'opencode. It takes the prompt on its standard input.', environment: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY'] },
-  { name: 'gemini', program: 'gemini', command: ['gemini', '-p', '{prompt}', '--yolo', '-o', 'stream-json'], remark: 'Gemini CLI. GEMINI_CLI_NO_RELAUNCH=true in the environment lets it be ended politely.', environment: ['GEMINI_API_KEY', 'GEMINI_CLI_NO_RELAUNCH'] },
-  { name: 'qwen', program: 'qwen', command: ['qwen', '-p', '{prompt}', '--yolo', '-o', 'stream-json'], remark: 'Qwen Code.', environment: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'] },
-  { name: 'kimi', program: 'kimi', command: ['kimi', '-p', '{prompt}', '--output-format', 'stream-json'], remark: 'Kimi Code.', environment: ['KIMI_API_KEY', 'MOONSHOT_API_KEY'] },
+  {
+    name: 'opencode',
+    program: 'opencode',
+    command: ['opencode', 'run', '--format', 'json'],
+    prompt: 'stdin',
+    remark: 'opencode. It takes the prompt on its standard input.',
+    environment: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY'],
+  },
+  {
+    name: 'gemini',
+    program: 'gemini',
+    command: ['gemini', '-p', '{prompt}', '--yolo', '-o', 'stream-json'],
+    remark: 'Gemini CLI. GEMINI_CLI_NO_RELAUNCH=true in the environment lets it be ended politely.',
+    environment: ['GEMINI_API_KEY', 'GEMINI_CLI_NO_RELAUNCH'],
+  },
+  {
+    name: 'qwen',
+    program: 'qwen',
+    command: ['qwen', '-p', '{prompt}', '--yolo', '-o', 'stream-json'],
+    remark: 'Qwen Code.',
+    environment: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'],
+  },
+  {
+    name: 'kimi',
+    program: 'kimi',
+    command: ['kimi', '-p', '{prompt}', '--output-format', 'stream-json'],
+    remark: 'Kimi Code.',
+    environment: ['KIMI_API_KEY', 'MOONSHOT_API_KEY'],
+  },
 ];

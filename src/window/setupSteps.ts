@@ -1,7 +1,10 @@
 import * as vscode from 'vscode';
 
 /** How a step was left. */
-export type StepEnd<Item> = { readonly how: 'chosen'; readonly items: readonly Item[] } | { readonly how: 'back' } | { readonly how: 'left' };
+export type StepEnd<Item> =
+  | { readonly how: 'chosen'; readonly items: readonly Item[] }
+  | { readonly how: 'back' }
+  | { readonly how: 'left' };
 
 /** One step of a guided set-up. */
 export interface Step<Item extends vscode.QuickPickItem> {
@@ -16,7 +19,14 @@ export interface Step<Item extends vscode.QuickPickItem> {
 /** Asks one step of several: with its number, a way back, and with `many` how many are needed. */
 export function askStep<Item extends vscode.QuickPickItem>(given: Step<Item>): Promise<StepEnd<Item>> {
   const pick = vscode.window.createQuickPick<Item>();
-  Object.assign(pick, { title: given.title, step: given.step, totalSteps: given.totalSteps, placeholder: given.placeholder, ignoreFocusOut: true, matchOnDescription: true });
+  Object.assign(pick, {
+    title: given.title,
+    step: given.step,
+    totalSteps: given.totalSteps,
+    placeholder: given.placeholder,
+    ignoreFocusOut: true,
+    matchOnDescription: true,
+  });
   pick.items = given.items;
   if (given.many) {
     pick.canSelectMany = true;

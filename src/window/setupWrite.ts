@@ -16,7 +16,10 @@ export interface SetupChoices {
 }
 
 /** A value as YAML in one line; JSON is YAML. Plain words stay plain. */
-const plain = (text: string): string => (/^[A-Za-z][\w./*-]*$/.test(text) && !/^(true|false|null|none|yes|no|on|off|y|n)$/i.test(text) ? text : JSON.stringify(text));
+const plain = (text: string): string =>
+  /^[A-Za-z][\w./*-]*$/.test(text) && !/^(true|false|null|none|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
 const list = (items: readonly string[]): string => `[${items.map(plain).join(', ')}]`;
 
 /** The text of a commented hma.yaml for these choices. What isn't known is a value that the checks mark, so that it can't be overlooked. */

@@ -45,17 +45,26 @@ const working = <Value>(title: string, work: () => Promise<Value>): Promise<Valu
 async function trusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = 'Manage Workspace Trust';
-  const answer = await vscode.window.showWarningMessage('HMA starts agents and the evaluator, which run programs of this folder. It does so only in a folder that you trust.', manage);
+  const answer = await vscode.window.showWarningMessage(
+    'HMA starts agents and the evaluator, which run programs of this folder. It does so only in a folder that you trust.',
+    manage,
+  );
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
   return false;
 }
 
 /** What runs is what lies on disk: an unsaved hma.yaml is saved first, if the person wants. */
 async function saved(folder: string): Promise<boolean> {
-  const document = vscode.workspace.textDocuments.find(({ uri, isDirty }) => isDirty && uri.fsPath === join(folder, 'hma.yaml'));
+  const document = vscode.workspace.textDocuments.find(
+    ({ uri, isDirty }) => isDirty && uri.fsPath === join(folder, 'hma.yaml'),
+  );
   if (!document) return true;
   const save = 'Save and Start';
-  const answer = await vscode.window.showInformationMessage('hma.yaml has unsaved changes.', { modal: true, detail: 'A run takes the task as it is saved.' }, save);
+  const answer = await vscode.window.showInformationMessage(
+    'hma.yaml has unsaved changes.',
+    { modal: true, detail: 'A run takes the task as it is saved.' },
+    save,
+  );
   return answer === save && (await document.save());
 }
 
@@ -65,7 +74,11 @@ async function fitToStart(room: WindowRoom, { items }: Preflight): Promise<boole
   if (!first) return true;
   const more = bad.length === 1 ? '' : ` (and ${bad.length - 1} more)`;
   const [open, all] = ['Open hma.yaml', 'Show All'];
-  const answer = await vscode.window.showErrorMessage(`HMA: not started: ${first.what}${more}. ${first.detail} ${first.fix ?? ''}`.trim(), ...(first.topic === 'contract' ? [open] : []), all);
+  const answer = await vscode.window.showErrorMessage(
+    `HMA: not started: ${first.what}${more}. ${first.detail} ${first.fix ?? ''}`.trim(),
+    ...(first.topic === 'contract' ? [open] : []),
+    all,
+  );
   if (answer === open) await openContract(room.folder);
   if (answer === all) await vscode.commands.executeCommand('hma.check');
   return false;
@@ -79,11 +92,17 @@ async function understood({ context, folder }: WindowRoom, { tier }: Preflight):
   if (known.includes(tier.tier)) return true;
   const detail = [
     `Agents work in ${folder} without asking: they may change, create and delete files there and run programs, also the evaluator on what they submit. A commit before the start is a good idea.`,
-    tier.tier === 'none' ? 'Isolation: none. Nothing keeps them from what else you can reach on this machine.' : `Isolation: ${tier.tier}. Outside of the folder they write nothing but temporary files. What it can't do:`,
+    tier.tier === 'none'
+      ? 'Isolation: none. Nothing keeps them from what else you can reach on this machine.'
+      : `Isolation: ${tier.tier}. Outside of the folder they write nothing but temporary files. What it can't do:`,
     ...tier.cannot.slice(0, 4).map((one) => `• ${one}`),
   ].join('\n\n');
   const go = tier.tier === 'none' ? 'Start Without Isolation' : 'Start';
-  const answer = await vscode.window.showWarningMessage('Two agents are about to work in this folder.', { modal: true, detail }, go);
+  const answer = await vscode.window.showWarningMessage(
+    'Two agents are about to work in this folder.',
+    { modal: true, detail },
+    go,
+  );
   if (answer !== go) return false;
   await context.workspaceState.update(key, [...known, tier.tier]);
   return true;
@@ -92,7 +111,11 @@ async function understood({ context, folder }: WindowRoom, { tier }: Preflight):
 async function sayFailure({ folder, log }: WindowRoom, end: CommandEnd): Promise<void> {
   const { code, text } = failureOf(end);
   const [open, show, again] = ['Open hma.yaml', 'Show Log', 'Check the Task'];
-  const answer = await vscode.window.showErrorMessage(`HMA: the run was not started: ${text}`, ...(code === 'contract_errors' ? [open] : [again]), show);
+  const answer = await vscode.window.showErrorMessage(
+    `HMA: the run was not started: ${text}`,
+    ...(code === 'contract_errors' ? [open] : [again]),
+    show,
+  );
   if (answer === open) await openContract(folder);
   if (answer === again) await vscode.commands.executeCommand('hma.check');
   if (answer === show) log.show();

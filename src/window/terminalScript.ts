@@ -13,7 +13,8 @@ export interface SessionView {
 }
 
 /** One name for a session, for maps. */
-export const sessionKey = (session: SessionName): string => (session.kind === 'review' ? 'review' : String(session.number));
+export const sessionKey = (session: SessionName): string =>
+  session.kind === 'review' ? 'review' : String(session.number);
 
 /** All sessions of a run in order, the final review last. */
 export function sessionsOf(state: RunState): SessionView[] {
@@ -38,7 +39,10 @@ export function sessionsOf(state: RunState): SessionView[] {
 }
 
 /** Sessions that have a process to show, the latest first. */
-export const shownSessions = (state: RunState): SessionView[] => sessionsOf(state).filter(({ attempts }) => attempts.length > 0).toReversed();
+export const shownSessions = (state: RunState): SessionView[] =>
+  sessionsOf(state)
+    .filter(({ attempts }) => attempts.length > 0)
+    .toReversed();
 
 const escape = '\u001b[';
 /** Ends what the session's output may have left on: colours, a hidden cursor, another screen, mouse reports. */
@@ -47,7 +51,12 @@ const dim = (text: string): string => `${escape}2m${text}${escape}22m`;
 
 /** The first line of an attempt: that nothing of an earlier context is in it. */
 export function openingLine({ title, name }: SessionView, attempt: number): string {
-  const what = attempt > 1 ? `attempt ${attempt}, again with an empty context` : name.kind === 'review' ? 'the final review, by an agent with an empty context' : 'a new session with an empty context';
+  const what =
+    attempt > 1
+      ? `attempt ${attempt}, again with an empty context`
+      : name.kind === 'review'
+        ? 'the final review, by an agent with an empty context'
+        : 'a new session with an empty context';
   return `${plainAgain}${dim(`── ${title.replace(/^HMA /, name.kind === 'review' ? '' : 'option ')}: ${what} ──`)}\r\n`;
 }
 
@@ -55,10 +64,12 @@ export function openingLine({ title, name }: SessionView, attempt: number): stri
 export const closingLine = (ended: string): string => `${plainAgain}\r\n${dim(`── session ended: ${ended} ──`)}\r\n`;
 
 /** In the place of the beginning of a very long output. */
-export const earlierLine = (bytes: number): string => `${dim(`── ${bytes} bytes before this are in: hma log --session ──`)}\r\n`;
+export const earlierLine = (bytes: number): string =>
+  `${dim(`── ${bytes} bytes before this are in: hma log --session ──`)}\r\n`;
 
 /** In the place of output that was not kept. */
-export const gapLine = (bytes: number): string => `${plainAgain}\r\n${dim(`── ${bytes} bytes of output are not kept ──`)}\r\n`;
+export const gapLine = (bytes: number): string =>
+  `${plainAgain}\r\n${dim(`── ${bytes} bytes of output are not kept ──`)}\r\n`;
 
 /**
  * Turns recorded output into what a terminal shows: UTF-8 across pieces, and a line feed alone becomes carriage return and line feed, as a
@@ -71,7 +82,9 @@ export class OutputText {
   take(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (text === '') return '';
-    const whole = text.replace(/\r?\n/g, (end, at: number) => (end === '\r\n' || (at === 0 && this.#endedWithReturn) ? end : '\r\n'));
+    const whole = text.replace(/\r?\n/g, (end, at: number) =>
+      end === '\r\n' || (at === 0 && this.#endedWithReturn) ? end : '\r\n',
+    );
     this.#endedWithReturn = text.endsWith('\r');
     return whole;
   }

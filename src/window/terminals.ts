@@ -30,7 +30,12 @@ class SessionScreen implements vscode.Pseudoterminal {
   }
 
   open(): void {
-    this.#tail = new SessionTail({ runFolder: this.#runFolder, session: this.#session, write: (text) => this.#write.fire(text), onEnd: () => (this.over = true) });
+    this.#tail = new SessionTail({
+      runFolder: this.#runFolder,
+      session: this.#session,
+      write: (text) => this.#write.fire(text),
+      onEnd: () => (this.over = true),
+    });
   }
 
   update(session: SessionView): void {
@@ -41,7 +46,10 @@ class SessionScreen implements vscode.Pseudoterminal {
   handleInput(): void {
     if (this.#toldReadOnly) return;
     this.#toldReadOnly = true;
-    vscode.window.setStatusBarMessage('$(info) HMA: this terminal shows a recorded session; what is typed does not reach the agent.', 5000);
+    vscode.window.setStatusBarMessage(
+      '$(info) HMA: this terminal shows a recorded session; what is typed does not reach the agent.',
+      5000,
+    );
   }
 
   close(): void {
@@ -121,7 +129,10 @@ class SessionTerminals implements vscode.Disposable {
   }
 
   #tidy(): void {
-    const ended = [...this.#shown].filter(([, { byItself, screen, terminal }]) => byItself && screen.session.ended !== null && terminal !== vscode.window.activeTerminal);
+    const ended = [...this.#shown].filter(
+      ([, { byItself, screen, terminal }]) =>
+        byItself && screen.session.ended !== null && terminal !== vscode.window.activeTerminal,
+    );
     for (const [, { terminal }] of ended.slice(0, Math.max(0, ended.length - mostEnded + 1))) terminal.dispose();
   }
 
@@ -140,9 +151,13 @@ class SessionTerminals implements vscode.Disposable {
     const sessions = shownSessions(state);
     const named = given as { readonly session?: SessionView['name'] | null } | undefined;
     const wanted = named?.session ?? null;
-    const session = wanted === null ? await choose(sessions) : sessions.find(({ name }) => sessionKey(name) === sessionKey(wanted));
+    const session =
+      wanted === null ? await choose(sessions) : sessions.find(({ name }) => sessionKey(name) === sessionKey(wanted));
     if (!session) {
-      if (wanted !== null || sessions.length === 0) void vscode.window.showInformationMessage('HMA: no program of this session was started yet, so there is nothing to show.');
+      if (wanted !== null || sessions.length === 0)
+        void vscode.window.showInformationMessage(
+          'HMA: no program of this session was started yet, so there is nothing to show.',
+        );
       return;
     }
     const key = this.#keyOf(state, session);
@@ -163,7 +178,11 @@ class SessionTerminals implements vscode.Disposable {
 async function choose(sessions: readonly SessionView[]): Promise<SessionView | undefined> {
   const [only, another] = sessions;
   if (!another) return only;
-  const rows = sessions.map((session) => ({ label: `${session.ended === null ? '$(sync~spin)' : '$(terminal)'} ${session.title}`, description: session.ended === null ? 'going on' : `ended: ${session.ended}`, session }));
+  const rows = sessions.map((session) => ({
+    label: `${session.ended === null ? '$(sync~spin)' : '$(terminal)'} ${session.title}`,
+    description: session.ended === null ? 'going on' : `ended: ${session.ended}`,
+    session,
+  }));
   return (await vscode.window.showQuickPick(rows, { title: 'HMA: Which Session?' }))?.session;
 }
 

@@ -1,9 +1,23 @@
 import { describe, expect, test } from 'vitest';
 
 import type { SnapshotEntry } from '../../src/snapshots/port.ts';
-import { archivePath, candidateIds, childrenOf, differencesOf, isBinary, isLarge, placeIn } from '../../src/window/archivePlace.ts';
+import {
+  archivePath,
+  candidateIds,
+  childrenOf,
+  differencesOf,
+  isBinary,
+  isLarge,
+  placeIn,
+} from '../../src/window/archivePlace.ts';
 
-const entry = (path: string, sha256 = path, more: Partial<SnapshotEntry> = {}): SnapshotEntry => ({ path, kind: 'file', bytes: 1, sha256, ...more });
+const entry = (path: string, sha256 = path, more: Partial<SnapshotEntry> = {}): SnapshotEntry => ({
+  path,
+  kind: 'file',
+  bytes: 1,
+  sha256,
+  ...more,
+});
 
 describe('places in the archive', () => {
   test.each([
@@ -20,13 +34,23 @@ describe('places in the archive', () => {
 
 test('a folder lists what lies directly below it, each once', () => {
   const entries = [entry('a.txt'), entry('sub/b'), entry('sub/deep/c'), entry('sub/deep/d'), entry('subway')];
-  expect(childrenOf(entries, '')).toEqual([{ name: 'a.txt', folder: false }, { name: 'sub', folder: true }, { name: 'subway', folder: false }]);
-  expect(childrenOf(entries, 'sub')).toEqual([{ name: 'b', folder: false }, { name: 'deep', folder: true }]);
+  expect(childrenOf(entries, '')).toEqual([
+    { name: 'a.txt', folder: false },
+    { name: 'sub', folder: true },
+    { name: 'subway', folder: false },
+  ]);
+  expect(childrenOf(entries, 'sub')).toEqual([
+    { name: 'b', folder: false },
+    { name: 'deep', folder: true },
+  ]);
   expect(childrenOf(entries, 'none')).toEqual([]);
 });
 
 test('differences: added, removed, changed, and those of kind; equal files are none', () => {
-  const found = differencesOf([entry('same'), entry('gone'), entry('run'), entry('text', 'old')], [entry('same'), entry('new'), entry('run', 'run', { kind: 'executable' }), entry('text', 'new')]);
+  const found = differencesOf(
+    [entry('same'), entry('gone'), entry('run'), entry('text', 'old')],
+    [entry('same'), entry('new'), entry('run', 'run', { kind: 'executable' }), entry('text', 'new')],
+  );
   expect(found.map(({ path, before, after }) => [path, before !== undefined, after !== undefined])).toEqual([
     ['gone', true, false],
     ['new', false, true],

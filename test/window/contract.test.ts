@@ -7,11 +7,15 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { completionsAt, hoverAt, repairOf, type EditingSchema } from '../../src/task/editing.ts';
 import { loadContract } from '../../src/task/load.ts';
 
-const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../media/hma.schema.json'), 'utf8')) as EditingSchema;
+const schema = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../media/hma.schema.json'), 'utf8'),
+) as EditingSchema;
 
 /** Labels offered where `|` stands. */
-const offered = (text: string): string[] => completionsAt(text.replace('|', ''), text.indexOf('|'), { schema, words }).map(({ label }) => label);
-const words = (path: readonly (string | number)[]): string[] => (/^agents\.[AB](\.adapter)?$/.test(path.join('.')) ? ['command', 'demo'] : []);
+const offered = (text: string): string[] =>
+  completionsAt(text.replace('|', ''), text.indexOf('|'), { schema, words }).map(({ label }) => label);
+const words = (path: readonly (string | number)[]): string[] =>
+  /^agents\.[AB](\.adapter)?$/.test(path.join('.')) ? ['command', 'demo'] : [];
 /** The text after the offer of this name was taken. */
 const taken = (text: string, label: string): string => {
   const plain = text.replace('|', '');
@@ -23,7 +27,11 @@ const taken = (text: string, label: string): string => {
 describe('completion', () => {
   test('an empty file is offered all keys, the required ones marked', () => {
     const all = completionsAt('', 0, { schema });
-    expect(all.filter(({ required }) => required).map(({ label }) => label)).toEqual(['objective', 'candidate', 'evaluate']);
+    expect(all.filter(({ required }) => required).map(({ label }) => label)).toEqual([
+      'objective',
+      'candidate',
+      'evaluate',
+    ]);
     expect(all.map(({ label }) => label)).toContain('budgets');
   });
   test('keys that stand there already are not offered again', () => {
@@ -49,9 +57,12 @@ describe('completion', () => {
   ])('words by place: %j', (text, expected) => {
     expect(offered(text)).toEqual(expected);
   });
-  test.each(['# a comment |', 'name: |', 'objective: |\n  prose | in a block'.replace('|\n', '>\n'), 'nonsense:\n  |'])('nothing where nothing is known: %j', (text) => {
-    expect(offered(text)).toEqual([]);
-  });
+  test.each(['# a comment |', 'name: |', 'objective: |\n  prose | in a block'.replace('|\n', '>\n'), 'nonsense:\n  |'])(
+    'nothing where nothing is known: %j',
+    (text) => {
+      expect(offered(text)).toEqual([]);
+    },
+  );
   test('what is taken replaces the word that was begun', () => {
     expect(taken('pol|icy\n', 'policy')).toBe('policy: \n');
     expect(taken('pol|: single\n', 'policy')).toBe('policy: single\n');
@@ -66,7 +77,14 @@ describe('completion', () => {
 describe('hover', () => {
   test('a key and its value tell what the key means', () => {
     const text = 'policy:\n  cap: 5\n';
-    expect(hoverAt(text, text.indexOf('cap'), schema)).toMatchObject({ path: ['policy', 'cap'], from: 10, to: 13, markdown: expect.stringMatching(/^\*\*policy\.cap\*\* — .*\n\nMost accepted experiments in one option/) as unknown });
+    expect(hoverAt(text, text.indexOf('cap'), schema)).toMatchObject({
+      path: ['policy', 'cap'],
+      from: 10,
+      to: 13,
+      markdown: expect.stringMatching(
+        /^\*\*policy\.cap\*\* — .*\n\nMost accepted experiments in one option/,
+      ) as unknown,
+    });
     expect(hoverAt(text, text.indexOf('5'), schema)?.path).toEqual(['policy', 'cap']);
     expect(hoverAt('candidate: [a, b]', 12, schema)?.markdown).toMatch(/^\*\*candidate\*\*/);
     expect(hoverAt('foo: 1', 1, schema)).toBeUndefined();
@@ -89,12 +107,24 @@ describe('repairs', () => {
     expect((await messages('objectiv: x\n')).map(({ code, line }) => [code, line])).toContainEqual(['unknown_key', 1]);
   });
   test('an unknown key, a wrong word and an unknown adapter become the nearest', async () => {
-    const found = await repairs('objective: x\ncandidate: a\nevaluate: [true]\nfeedbak: score\nagents: { A: comand, B: demo }\nmetric: { direction: maximise }\n');
-    expect(found.map(({ title }) => title).sort()).toEqual(['Change to command', 'Change to feedback', 'Change to maximize']);
+    const found = await repairs(
+      'objective: x\ncandidate: a\nevaluate: [true]\nfeedbak: score\nagents: { A: comand, B: demo }\nmetric: { direction: maximise }\n',
+    );
+    expect(found.map(({ title }) => title).sort()).toEqual([
+      'Change to command',
+      'Change to feedback',
+      'Change to maximize',
+    ]);
   });
   test('missing keys are begun, a missing objective is created, one outside of the folder is not', async () => {
-    expect((await repairs('name: x\n')).map(({ title }) => title)).toEqual(['Add objective', 'Add candidate', 'Add evaluate']);
-    expect((await repairs('objective: { file: task.md }\ncandidate: a\nevaluate: [true]\n')).map(({ edit }) => edit)).toContainEqual({ kind: 'createFile', path: 'task.md' });
+    expect((await repairs('name: x\n')).map(({ title }) => title)).toEqual([
+      'Add objective',
+      'Add candidate',
+      'Add evaluate',
+    ]);
+    expect(
+      (await repairs('objective: { file: task.md }\ncandidate: a\nevaluate: [true]\n')).map(({ edit }) => edit),
+    ).toContainEqual({ kind: 'createFile', path: 'task.md' });
     expect(repairOf({ code: 'file_missing', what: '`objective`: ../task.md does not exist', fix: '' })).toBeUndefined();
   });
 });

@@ -37,25 +37,34 @@ const choices: SetupChoices = {
 };
 
 describe('what is written', () => {
-  test.each(agentsKnown.map((agent) => [agent.name, agent] as const))('with %s is a contract without errors or warnings', async (_, agent) => {
-    const loaded = await load(contractText({ ...choices, A: agent, B: agent, objectiveFile: 'task.md' }), files);
-    expect(loaded).toMatchObject({
-      ok: true,
-      value: {
-        warnings: [],
-        contract: {
-          name: 'my task: "odd"',
-          objective: 'Make it good.\n',
-          metric: { name: 'log loss', direction: 'minimize' },
-          budgets: { totalMs: 3_600_000, reviewMs: 600_000 },
-          agents: { A: { name: agent.name, command: agent.command, prompt: agent.prompt ?? 'file' }, B: { name: `${agent.name}-2` } },
+  test.each(agentsKnown.map((agent) => [agent.name, agent] as const))(
+    'with %s is a contract without errors or warnings',
+    async (_, agent) => {
+      const loaded = await load(contractText({ ...choices, A: agent, B: agent, objectiveFile: 'task.md' }), files);
+      expect(loaded).toMatchObject({
+        ok: true,
+        value: {
+          warnings: [],
+          contract: {
+            name: 'my task: "odd"',
+            objective: 'Make it good.\n',
+            metric: { name: 'log loss', direction: 'minimize' },
+            budgets: { totalMs: 3_600_000, reviewMs: 600_000 },
+            agents: {
+              A: { name: agent.name, command: agent.command, prompt: agent.prompt ?? 'file' },
+              B: { name: `${agent.name}-2` },
+            },
+          },
         },
-      },
-    });
-  });
+      });
+    },
+  );
   test('without agents it says how to name one, and its own objective', async () => {
     const loaded = await load(contractText(choices), files);
-    expect(loaded).toMatchObject({ ok: true, value: { contract: { agents: { A: { command: ['my-agent', '{prompt}'] } } } } });
+    expect(loaded).toMatchObject({
+      ok: true,
+      value: { contract: { agents: { A: { command: ['my-agent', '{prompt}'] } } } },
+    });
     expect(loaded.ok && loaded.value.contract.objective).toContain('log loss');
   });
   test('without an evaluator the place of one is marked as missing', async () => {
@@ -68,10 +77,24 @@ describe('what is written', () => {
 describe('what is found', () => {
   test('evaluators: the nearest and clearest name first, then targets of a Makefile; no tests, no libraries', () => {
     const found = evaluatorsIn({
-      files: ['tests/evaluate_test.py', 'node_modules/x/score.js', 'tools/score.py', 'eval.sh', 'evaluate.py', 'evaluations.csv', 'scoreboard.md'],
+      files: [
+        'tests/evaluate_test.py',
+        'node_modules/x/score.js',
+        'tools/score.py',
+        'eval.sh',
+        'evaluate.py',
+        'evaluations.csv',
+        'scoreboard.md',
+      ],
       texts: { Makefile: 'all: x\nevaluate: all\n\tpython3 x.py\nscore := 3\nbench-fast:\n' },
     });
-    expect(found.map(({ command }) => command.join(' '))).toEqual(['python3 evaluate.py', 'bash eval.sh', 'python3 tools/score.py', 'make -s evaluate', 'make -s bench-fast']);
+    expect(found.map(({ command }) => command.join(' '))).toEqual([
+      'python3 evaluate.py',
+      'bash eval.sh',
+      'python3 tools/score.py',
+      'make -s evaluate',
+      'make -s bench-fast',
+    ]);
   });
   test('metrics in the order of their mention, each once, with the way that is better', () => {
     expect(metricsIn('score = accuracy_score(y, p)\nprint(rmse)\n# accuracy')).toEqual([
@@ -81,7 +104,21 @@ describe('what is found', () => {
     expect(metricsIn('nothing here')).toEqual([]);
   });
   test('candidate files: what looks like a solution first; never the evaluator, the contract or hidden files', () => {
-    const found = candidatesIn({ files: ['.git/config', 'data/train.csv', 'evaluate.py', 'hma.yaml', 'notes.txt', 'predictions.csv', 'solution/a.py', 'solution/b.py'] }, 'evaluate.py');
+    const found = candidatesIn(
+      {
+        files: [
+          '.git/config',
+          'data/train.csv',
+          'evaluate.py',
+          'hma.yaml',
+          'notes.txt',
+          'predictions.csv',
+          'solution/a.py',
+          'solution/b.py',
+        ],
+      },
+      'evaluate.py',
+    );
     expect(found.map(({ path }) => path)).toEqual(['predictions.csv', 'solution/**', 'notes.txt', 'data/**']);
     expect(found.filter(({ likely }) => likely).map(({ path }) => path)).toEqual(['predictions.csv', 'solution/**']);
   });

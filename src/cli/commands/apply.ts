@@ -54,13 +54,19 @@ export function targetOf(words: readonly string[], cwd: string): Result<ApplyTar
   );
 }
 
-function sayApplied({ candidate, target, where, changes, unchanged, kept, commit }: Applied, dryRun: boolean): string[] {
+function sayApplied(
+  { candidate, target, where, changes, unchanged, kept, commit }: Applied,
+  dryRun: boolean,
+): string[] {
   const place = target === 'branch' ? `branch ${where}` : where;
   const same = unchanged === 0 ? '' : `, ${unchanged} unchanged`;
   const head = dryRun
     ? `${candidate} would change ${changes.length} files of ${place}${same}; nothing was changed`
     : `${candidate} is in ${place}: ${changes.length} files written${same}`;
-  const lines = changes.map(({ path, change, lost }) => `  ${change === 'added' ? '+' : '~'} ${path}${lost && dryRun ? '   what stands there now is in no commit and no candidate' : ''}`);
+  const lines = changes.map(
+    ({ path, change, lost }) =>
+      `  ${change === 'added' ? '+' : '~'} ${path}${lost && dryRun ? '   what stands there now is in no commit and no candidate' : ''}`,
+  );
   const shown = lines.length > 40 ? [...lines.slice(0, 40), `  … and ${lines.length - 40} more`] : lines;
   return [
     head,
