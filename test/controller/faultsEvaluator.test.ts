@@ -21,7 +21,7 @@ describe('an evaluator that misbehaves', () => {
         ...holding,
         contract: {
           policy: { cap: 'none' },
-          evaluate: { command: [process.execPath, 'evaluate.mjs'], timeout: '6s' },
+          evaluate: { command: [process.execPath, 'evaluate.mjs'], timeout: '12s' },
           limits: { diskFloor: '1MB', output: '1MiB' },
           metric: { name: 'number', direction: 'maximize', range: [0, 100] },
         },
@@ -56,7 +56,7 @@ describe('an evaluator that misbehaves', () => {
     expect(await submit('101')).toMatchObject({ outcome: 'accepted', score: 101 });
     expect(await submit('loud')).toMatchObject({ outcome: 'accepted', score: 1 });
     expect(Math.max(...outputSizes(run))).toBeLessThan(1.2 * 1024 * 1024);
-    expect(await submit('hang')).toMatchObject({ code: 'timeout', reason: 'no verdict within 6 s' });
+    expect(await submit('hang')).toMatchObject({ code: 'timeout', reason: 'no verdict within 12 s' });
     expect(programsOf(run.folders.root).filter((command) => /setInterval|evaluate\.mjs/.test(command))).toEqual([]);
     const { archive, experiments } = run.client.state ?? { archive: [], experiments: [] };
     expect(archive.map(({ id, score, flags }) => ({ id, score, flags }))).toEqual([
