@@ -89,14 +89,16 @@ export class ArchiveReader {
   }
 }
 
-/** Candidates' files as documents, `hma-archive:/RUN/CANDIDATE/PATH`: read-only, for native editors and diffs. */
+/** Candidates' files as documents, `hma-archive://CANDIDATE.RUN/WORKSPACE/PATH`: read-only, for native editors and diffs. */
 export class ArchiveFiles implements vscode.FileSystemProvider {
   readonly #reader: ArchiveReader;
+  readonly #folder: string;
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
 
-  constructor(reader: ArchiveReader) {
+  constructor(reader: ArchiveReader, folder: string) {
     this.#reader = reader;
+    this.#folder = folder;
   }
 
   watch(): vscode.Disposable {
@@ -104,7 +106,7 @@ export class ArchiveFiles implements vscode.FileSystemProvider {
   }
 
   async #find(uri: vscode.Uri): Promise<{ readonly found: ArchivedCandidate; readonly path: string }> {
-    const place = placeIn(uri.path);
+    const place = placeIn(uri, this.#folder);
     const found =
       place &&
       (await this.#reader.candidate(place.run, place.candidate).catch((error: unknown) => {
@@ -165,8 +167,8 @@ export class ArchiveFiles implements vscode.FileSystemProvider {
 }
 
 /** Registers the archive's documents. */
-export function registerArchiveFiles(reader: ArchiveReader): vscode.Disposable {
-  const files = new ArchiveFiles(reader);
+export function registerArchiveFiles(reader: ArchiveReader, folder: string): vscode.Disposable {
+  const files = new ArchiveFiles(reader, folder);
   const why = new vscode.MarkdownString(
     'A candidate in the archive never changes. Apply it to a folder or branch to work on it.',
   );

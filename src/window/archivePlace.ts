@@ -13,14 +13,25 @@ export interface ArchivePlace {
   readonly path: string;
 }
 
-/** The path of a URI for a place: `/RUN/CANDIDATE/PATH`. */
-export const archivePath = ({ run, candidate, path }: ArchivePlace): string =>
-  `/${run}/${candidate}${path === '' ? '' : `/${path}`}`;
+/** The parts of a document's address: which candidate is the authority, the path is the one that the file has in the workspace. */
+export interface ArchiveAddress {
+  readonly authority: string;
+  readonly path: string;
+}
 
-/** The place that a URI's path names; undefined where it names none. */
-export function placeIn(uriPath: string): ArchivePlace | undefined {
-  const [, run, candidate, rest] = /^\/([^/]+)\/([^/]+)(?:\/(.*?))?\/*$/s.exec(uriPath) ?? [];
-  return run === undefined || candidate === undefined ? undefined : { run, candidate, path: rest ?? '' };
+/** The address of a place. `folder` is the workspace's: with equal paths on both sides VS Code shows a diff, not a renaming. */
+export const archiveAddress = ({ run, candidate, path }: ArchivePlace, folder: string): ArchiveAddress => ({
+  authority: `${candidate}.${run}`,
+  path: `${folder}${path === '' ? '' : `/${path}`}`,
+});
+
+/** The place that an address names; undefined where it names none in this workspace. */
+export function placeIn({ authority, path }: ArchiveAddress, folder: string): ArchivePlace | undefined {
+  const [, candidate, run] = /^([^./]+)\.([^./]+)$/.exec(authority) ?? [];
+  const plain = path.replace(/\/+$/, '');
+  if (candidate === undefined || run === undefined || (plain !== folder && !plain.startsWith(`${folder}/`)))
+    return undefined;
+  return { run, candidate, path: plain.slice(folder.length + 1) };
 }
 
 /** Names directly below a folder of a candidate (`''` is its root), as a listing shows them. */

@@ -11,7 +11,7 @@ import { finalCandidate } from '../review/selection.ts';
 import type { SnapshotEntry } from '../snapshots/port.ts';
 import type { ArchivedCandidate, ArchiveReader } from './archiveFiles.ts';
 import {
-  archivePath,
+  archiveAddress,
   archiveScheme,
   candidateIds,
   differencesOf,
@@ -83,13 +83,13 @@ async function archived({ room, reader }: Desk, id: string): Promise<ArchivedCan
   return found;
 }
 
-const uriOf = ({ run, id }: ArchivedCandidate, path: string): vscode.Uri =>
-  vscode.Uri.from({ scheme: archiveScheme, path: archivePath({ run, candidate: id, path }) });
+const uriOf = ({ room }: Desk, { run, id }: ArchivedCandidate, path: string): vscode.Uri =>
+  vscode.Uri.from({ scheme: archiveScheme, ...archiveAddress({ run, candidate: id, path }, room.folder) });
 
-const sideOf = (one: ArchivedCandidate): Side => ({
+const sideOf = (desk: Desk, one: ArchivedCandidate): Side => ({
   name: one.id,
   entries: one.entries,
-  uri: (path) => uriOf(one, path),
+  uri: (path) => uriOf(desk, one, path),
   read: (path) => one.store.read(one.snapshot, path),
 });
 
@@ -99,7 +99,7 @@ async function showFiles(desk: Desk, id: string): Promise<void> {
   if (only && !another)
     return void (await vscode.commands.executeCommand(
       'vscode.open',
-      uriOf(one, only.path),
+      uriOf(desk, one, only.path),
       { preview: true },
       `${only.path} (${id})`,
     ));
@@ -108,7 +108,7 @@ async function showFiles(desk: Desk, id: string): Promise<void> {
     description: entry.path.includes('/') ? entry.path.slice(0, entry.path.lastIndexOf('/')) : '',
     detail: `${sayBytes(entry.bytes)}${entry.kind === 'file' ? '' : entry.kind === 'link' ? ', a symbolic link' : ', executable'}`,
     iconPath: entry.kind === 'link' ? new vscode.ThemeIcon('file-symlink-file') : vscode.ThemeIcon.File,
-    resourceUri: uriOf(one, entry.path),
+    resourceUri: uriOf(desk, one, entry.path),
     path: entry.path,
   }));
   const chosen = await vscode.window.showQuickPick(rows, {
@@ -119,7 +119,7 @@ async function showFiles(desk: Desk, id: string): Promise<void> {
   if (chosen)
     await vscode.commands.executeCommand(
       'vscode.open',
-      uriOf(one, chosen.path),
+      uriOf(desk, one, chosen.path),
       { preview: true },
       `${chosen.path} (${id})`,
     );
@@ -141,10 +141,10 @@ async function diffWith(desk: Desk, id: string, other: 'previous' | 'standing' |
     );
   if (against === id) return void vscode.window.showInformationMessage(`HMA: ${id} is the ${other} candidate itself.`);
   const one = await archived(desk, id);
-  const before = sideOf(await archived(desk, against ?? startId));
+  const before = sideOf(desk, await archived(desk, against ?? startId));
   // the earlier one on the left, whichever was asked for
   const later = against !== undefined && state.archive.findIndex((each) => each.id === against) > at;
-  await show(desk.room, later ? [sideOf(one), before] : [before, sideOf(one)]);
+  await show(desk.room, later ? [sideOf(desk, one), before] : [before, sideOf(desk, one)]);
 }
 
 async function diffWorkspace(desk: Desk, id: string): Promise<void> {
@@ -164,7 +164,7 @@ async function diffWorkspace(desk: Desk, id: string): Promise<void> {
     uri: (path) => vscode.Uri.file(join(folder, path)),
     read: (path) => readFile(join(folder, path)),
   };
-  await show(desk.room, [sideOf(one), workspace]);
+  await show(desk.room, [sideOf(desk, one), workspace]);
 }
 
 async function compare(desk: Desk, ids: readonly string[]): Promise<void> {
@@ -175,9 +175,9 @@ async function compare(desk: Desk, ids: readonly string[]): Promise<void> {
     return void vscode.window.showInformationMessage(
       'HMA: select two or more candidates (Ctrl or Shift and click) to compare them.',
     );
-  const base = sideOf(await archived(desk, first));
-  if (more.length === 0) return await show(desk.room, [base, sideOf(await archived(desk, second))]);
-  const others = await Promise.all(sorted.slice(1).map(async (id) => sideOf(await archived(desk, id))));
+  const base = sideOf(desk, await archived(desk, first));
+  if (more.length === 0) return await show(desk.room, [base, sideOf(desk, await archived(desk, second))]);
+  const others = await Promise.all(sorted.slice(1).map(async (id) => sideOf(desk, await archived(desk, id))));
   const parts = await Promise.all(others.map((other) => textsOf([base, other])));
   const resources = parts.flatMap((part, index) =>
     part.shown.map((one) => resourceOf([base, others[index] as Side], one)),

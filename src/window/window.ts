@@ -45,7 +45,7 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
   const acts = [registerContractEditor, registerPreflight, registerStart, registerTerminals, registerApplyFinal];
   const parts = [
     ...[...views, ...acts].map((register) => register(room)),
-    registerArchiveFiles(reader),
+    registerArchiveFiles(reader, folder),
     registerDiffs(room, reader),
     registerSetup(folder),
   ];

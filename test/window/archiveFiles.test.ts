@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { SnapshotEntry } from '../../src/snapshots/port.ts';
 import {
-  archivePath,
+  archiveAddress,
   candidateIds,
   childrenOf,
   differencesOf,
@@ -25,10 +25,16 @@ describe('places in the archive', () => {
     ['20261130-181123-ab12', 'e7', 'solution/params.json'],
     ['20261130-181123-ab12', 'start', 'odd #?%\nname/ü'],
   ])('go into a URI and come back: %s %s %j', (run, candidate, path) => {
-    expect(placeIn(archivePath({ run, candidate, path }))).toEqual({ run, candidate, path });
+    const address = archiveAddress({ run, candidate, path }, '/work/my task');
+    expect(placeIn(address, '/work/my task')).toEqual({ run, candidate, path });
   });
-  test.each(['', '/', '/run', '/run/'])('%j names none', (path) => {
-    expect(placeIn(path)).toBeUndefined();
+  test.each([
+    ['e7.run', '/elsewhere/a'],
+    ['e7.run', '/work/my task and more/a'],
+    ['run', '/work/my task/a'],
+    ['', '/work/my task/a'],
+  ])('%j and %j name none', (authority, path) => {
+    expect(placeIn({ authority, path }, '/work/my task')).toBeUndefined();
   });
 });
 
