@@ -218,13 +218,16 @@ export class Workbench implements AsyncDisposable {
     await centre.waitFor({ timeout: patience });
   }
 
-  /** Presses a button of a notification. */
+  /** Presses a button of a notification. The centre may hide when the focus moves, so it is opened again as needed. */
   async answer(words: string | RegExp, button: string): Promise<void> {
-    await (
-      await this.notification(words)
-    )
-      .getByRole('button', { name: button, exact: true })
-      .click({ timeout: patience });
+    await until(`the button "${button}" of the notification ${String(words)} to be pressed`, async () => {
+      const item = await this.notification(words);
+      const press = item.getByRole('button', { name: button, exact: true }).click({ timeout: 5000 });
+      return press.then(
+        () => true,
+        () => false,
+      );
+    });
   }
 
   /** A modal dialog (trust, confirmation): its words, and its buttons by role. */
