@@ -82,6 +82,14 @@ it('running and queued ones are `late` at t_s and `cancelled` at a stop; at the 
   expect(step(afterOn({ budgets: { experiments: 1 } }, [0, opened(1), starting(1), submitted(2, 1), accepted(2, 1), submitted(1, 1)]))).toStrictEqual(rejected('budget_reached', 'the run had no experiments left'));
 });
 
+it('the commit looks at cap, budget and stop once more', () => {
+  const others = [opened(1), starting(1), submitted(2, 1), submitted(1, 1), ...ran({ kind: 'scored', score: 0.9 })] as const;
+  const full = [0, ...others, accepted(2, 1), submitted(3, 1), accepted(3, 1)] as const;
+  expect(step(after(full))).toStrictEqual(rejected('cap_reached', 'the session had no experiments left', 0.9));
+  expect(step(afterOn({ budgets: { experiments: 1 } }, [0, ...others, accepted(2, 1)]))).toStrictEqual(rejected('budget_reached', 'the run had no experiments left', 0.9));
+  expect(step(after(open, [1, ...ran({ kind: 'scored', score: 0.9 }), { type: 'run.stopping', data: { by: 'mina' } }]))).toStrictEqual(rejected('cancelled', 'the run was stopped', 0.9));
+});
+
 it('while paused a verdict is committed, and nothing is started', () => {
   const paused = { type: 'run.paused', data: { reason: 'requested', detail: '', by: 'mina' } } as const;
   expect(step(after(open, [1, paused]))).toStrictEqual({ do: 'nothing' });

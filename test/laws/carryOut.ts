@@ -111,7 +111,7 @@ export function carryOutStep(world: World, step: Step): void {
     case 'closeOption':
       return slowly(world, 'close', 30, () => close(world, step.option));
     case 'grade':
-      return slowly(world, `grade ${step.id}`, 300, () => grade(world, step.id));
+      return world.effect(`grade ${step.id}`, () => grade(world, step.id));
   }
 }
 
@@ -141,7 +141,10 @@ function close(world: World, number: number): void {
 
 function grade(world: World, id: string): void {
   if (world.state.grading?.id !== id) world.append([{ type: 'grading.starting', data: { id, nonce: newNonce(world) } }]);
-  world.append([{ type: 'candidate.graded', data: { id, nonce: world.state.grading?.nonce ?? '', result: { kind: 'graded', grade: 0.5 } } }]);
+  world.later(300, () => {
+    world.append([{ type: 'candidate.graded', data: { id, nonce: world.state.grading?.nonce ?? '', result: { kind: 'graded', grade: 0.5 } } }]);
+    world.finish(`grade ${id}`);
+  });
 }
 
 /** As Controller.#reap. */

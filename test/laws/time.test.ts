@@ -46,6 +46,7 @@ describe('active runtime', () => {
       for (const event of events as readonly RunEvent[]) {
         const expected = event.mono - (events[0]?.mono ?? 0) - standing - (since === null ? 0 : event.mono - since);
         if (Math.abs(event.active - expected) > 1e-6) expect(event.active).toBe(expected);
+        if (event.type === 'run.finished') break; // a stop doesn't wait for a grade that is on its way
         if (event.type === 'run.paused') since = event.mono;
         if (event.type !== 'run.resumed' || since === null) continue;
         standing += event.mono - since;
