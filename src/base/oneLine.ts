@@ -12,8 +12,16 @@ export function oneLine(text: string, length = 200): string {
   return cut ? `${characters.slice(0, length - 1).join('')}…` : line;
 }
 
-/** The last line of an output that says something, without terminal sequences, as one printable line; empty when there is none. */
+/** What closes every crash of Node and says nothing of it, and the lines of a stack trace. */
+const afterTheError = /^(Node\.js v\d|\s+at |\}$|\s*$)/u;
+
+/**
+ * The last line of an output that says something, without terminal sequences, as one printable line; empty when there is none. Of a
+ * crashed Node program that is its error, not the trace behind it.
+ */
 export function lastLineOf(output: string, length = 160): string {
-  const text = output.replace(/\u001b\[[0-9;?]*[A-Za-z]/gu, '').trimEnd();
-  return oneLine(text.split(/[\r\n]+/u).at(-1) ?? '', length);
+  const lines = output.replace(/\u001b\[[0-9;?]*[A-Za-z]/gu, '').trimEnd().split(/[\r\n]+/u);
+  const last = lines.at(-1) ?? '';
+  const said = /^Node\.js v\d/u.test(last) ? (lines.findLast((line) => /^(\w*Error|\[\w*Error)\b/u.test(line)) ?? lines.findLast((line) => !afterTheError.test(line)) ?? last) : last;
+  return oneLine(said, length);
 }

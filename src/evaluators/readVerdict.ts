@@ -131,6 +131,8 @@ export async function readVerdict(run: FinishedRun): Promise<Verdict> {
     case 'exit': {
       if (run.exit.outOfMemory)
         return nothing('the evaluator ran out of memory; it, or the candidate, needs less of it');
+      // nobody kills an evaluator with SIGKILL by rights: it is run once more before anything is said of the candidate
+      if (run.exit.signal === 'SIGKILL') return { kind: 'lost' };
       const said =
         run.source.from === 'file' ? await fromFile(run.resultFile) : await fromOutput(run.outputLog, run.source);
       return run.exit.code === 0 ? said : await afterFailure(run, said);

@@ -175,7 +175,19 @@ function judgeByControl(given: { state: RunState; experiment: Experiment; contro
   }
   return control.verdict?.kind === 'scored'
     ? reject('invalid', `the evaluator gave no result on these files (${detail}), but did on earlier ones`)
-    : reject('evaluator_error', `the evaluator gave no result (${detail}), nor on earlier files`);
+    : brokenEvaluator(state, rejected(experiment, 'evaluator_error', `the evaluator gave no result (${detail}), nor on earlier files`));
+}
+
+/** Evaluator errors in a row, none of them an agent's fault, after which only a person can help. */
+const errorsToPause = 3;
+
+/** One more evaluator error; the last of several in a row pauses the run, since every experiment until then is lost work. */
+function brokenEvaluator(state: RunState, error: RunFact): EvaluationStep {
+  const decided = state.experiments.filter((e) => !isUndecided(e) && 'decidedAt' in e && e.decidedAt >= (state.resumedAt ?? 0)).slice(1 - errorsToPause);
+  const inARow = decided.length === errorsToPause - 1 && decided.every((e) => e.state === 'rejected' && e.code === 'evaluator_error');
+  if (!inARow || state.pause) return { do: 'record', facts: [error] };
+  const detail = `the evaluator gave no result ${errorsToPause} times in a row, on earlier files neither; mend it (its output is in the run folder, evaluations/), then resume`;
+  return { do: 'record', facts: [error, { type: 'run.paused', data: { reason: 'evaluator_broken', detail, by: 'hma' } }] };
 }
 
 function judgeScored(state: RunState, experiment: Experiment, given: Given): EvaluationStep {

@@ -12,6 +12,7 @@ import { hasContract, taskFolder } from './folder.ts';
 import { CandidateMarks } from './marks.ts';
 import { registerNotifications } from './notifications.ts';
 import { registerPreflight } from './preflight.ts';
+import { registerReview } from './review.ts';
 import type { WindowRoom } from './room.ts';
 import { registerEmptyTrees } from './rowTree.ts';
 import { RunModel } from './runModel.ts';
@@ -42,7 +43,7 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
   tell();
   const views = [registerRunTree, registerCandidatesTree, registerWorkspaceTree, registerDecorations, registerStatusBar, registerNotifications, registerControls];
   const reader = new ArchiveReader(model);
-  const acts = [registerContractEditor, registerPreflight, registerStart, registerTerminals, registerApplyFinal];
+  const acts = [registerReview, registerContractEditor, registerPreflight, registerStart, registerTerminals, registerApplyFinal];
   const parts = [
     ...[...views, ...acts].map((register) => register(room)),
     registerArchiveFiles(reader, folder),

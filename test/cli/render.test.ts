@@ -154,7 +154,7 @@ test('failures, pauses and restarts in words', () => {
     `── option 1 · A ada ${'─'.repeat(80)}`,
     '  0:00.5  attempt 1 failed (not started): ada is not installed; another attempt in 1.00 s',
     '  0:01.6  attempt 2 starts, with an empty context',
-    '  0:02.0  paused (requested): paused by eve',
+    '  0:02.0  paused by eve',
     '  0:02.0  goes on (eve)',
     "  0:02.5  the controller started again; 1 min 30 s in which nothing of the run lived don't count",
     '  0:03.0  ! log in again',

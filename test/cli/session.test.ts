@@ -68,7 +68,7 @@ test('in words', async () => {
     [agentRequests.result]: () => accepted,
   });
   const said = await hma(['submit'], server);
-  expect(said.out).toBe('e3\ne3: accepted, score 0.125 (a new record). Left: 1 h 00 min, 7 in the run.\n');
+  expect(said.out).toBe('e3\ne3: accepted, score 0.125 (a new record). Left: 1 h 00 min, 7 more experiments in the run.\n');
 });
 
 test('a rejected experiment exits 2 and was seen too; a pending one exits 3 and was not', async () => {

@@ -83,14 +83,12 @@ export function layOutDemo(folder: string, wish: DemoWish): DemoPlace {
     join(root, 'state'),
     join(root, 'bin'),
   ];
-  const { contract, agents } = layOut(workspace, hidden, {
+  const { contract } = layOut(workspace, hidden, {
     seed: wish.seed,
     experiments: wish.experiments,
     cap: wish.cap,
     agents: join(root, 'agents'),
   });
-  // below /tmp or a home nothing is seen inside a session but what is named
-  appendFileSync(contract, `isolation: { readable: [${JSON.stringify(agents)}] }\n`);
   if (wish.alone !== undefined) layOutAlone({ contract, private: join(hidden, 'private.yaml') }, wish.alone);
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, 'hma'), launcher(home));

@@ -133,16 +133,20 @@ describe('how the program ended', () => {
   it('names the signal and the last words of one that crashed', async () => {
     expect(
       await verdictOf(
-        `fs.writeSync(1, 'loading\\n\\x1b[31mbad row\\x1b[0m\\n'); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`,
+        `fs.writeSync(1, 'loading\\n\\x1b[31mbad row\\x1b[0m\\n'); process.kill(process.pid, 'SIGTERM'); await new Promise(() => {});`,
       ),
     ).toEqual({
       kind: 'no_result',
-      detail: 'the evaluator was killed by SIGKILL; its last output: bad row',
+      detail: 'the evaluator was killed by SIGTERM; its last output: bad row',
     });
     expect(await verdictOf('process.exit(4)')).toEqual({
       kind: 'no_result',
       detail: 'the evaluator exited with code 4 without any output',
     });
+  });
+
+  it('is lost when something killed it from outside: it is run once more', async () => {
+    expect(await verdictOf(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`)).toEqual({ kind: 'lost' });
   });
 
   it('is a timeout whatever was written before, and lost when it was ended from outside', async () => {

@@ -25,7 +25,7 @@ async function explore() {
   let { archive, solution, record } = startingPoint(session);
   const pipeline = await openWorkspace(session.folder);
   const { randomFrom } = await import(new URL('lib/random.mjs', session.folder));
-  const random = randomFrom(session.seed, session.name, session.option, archive.candidates.length);
+  const random = randomFrom(session.seed, session.name, session.option, archive.candidates.length, ...session.again);
   if (!record) solution = { ...solution, seed: Number(session.seed) };
   const tried = new Set(archive.candidates.map((candidate) => candidate.note));
   const ideas = random.shuffle(allIdeas()).filter((idea) => !tried.has(idea.note));

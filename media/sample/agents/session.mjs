@@ -32,7 +32,7 @@ export function openSession(name, strategy) {
   if (env.HMA_PROMPT && existsSync(env.HMA_PROMPT)) {
     say(`prompt: ${readFileSync(env.HMA_PROMPT, 'utf8').length} characters, received; a script can't read it, its strategy is fixed`);
   }
-  return { name, role: env.HMA_ROLE || 'explore', seed, option, say, folder: pathToFileURL(`${process.cwd()}/`) };
+  return { name, role: env.HMA_ROLE || 'explore', seed, option, again: env.HMA_ATTEMPT > 1 ? [env.HMA_ATTEMPT] : [], say, folder: pathToFileURL(`${process.cwd()}/`) };
 }
 
 /** Runs `hma`; gives its exit code and its output. A missing or broken `hma` is an error that says so. */

@@ -23,7 +23,7 @@ async function explore() {
   const pipeline = await openWorkspace(session.folder);
   const { randomFrom } = await import(new URL('lib/random.mjs', session.folder));
   // the option's number too: after a turn without a gain the next one must not try the same steps again
-  const random = randomFrom(session.seed, session.name, session.option, archive.candidates.length);
+  const random = randomFrom(session.seed, session.name, session.option, archive.candidates.length, ...session.again);
   if (!record) solution = { ...solution, seed: Number(session.seed) };
 
   let misses = 0;

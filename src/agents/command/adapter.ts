@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { findProgram, programFolders } from '../../base/program.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import type { AgentAdapter, Launch, SessionContext } from '../port.ts';
@@ -18,6 +18,14 @@ function argumentsOf(context: SessionContext, command: readonly [string, ...stri
   );
   const placed = given.some((argument) => argument.includes('{prompt}'));
   return context.agent.prompt === 'argument' && !placed ? [...filled, context.prompt] : filled;
+}
+
+/** A script of the workspace is meant from there, also in the final review, whose working folder is another. */
+async function inReview(context: SessionContext, argv: readonly string[]): Promise<string[]> {
+  if (context.cwd === context.workspace) return [...argv];
+  const placed = argv.map((argument) => join(context.workspace, argument));
+  const found = await Promise.all(placed.map((path) => (path.length < 4096 ? stat(path).catch(() => null) : null)));
+  return argv.map((argument, index) => (!isAbsolute(argument) && !argument.startsWith('-') && found[index]?.isFile() ? (placed[index] ?? argument) : argument));
 }
 
 /** Files that the command names by absolute path: a script below a hidden HOME must be readable to be run. */
@@ -39,7 +47,7 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
   });
   if (!program.ok)
     return refused({ reason: 'not_installed', detail: `agent ${agent.name} can't start: ${program.refusal.detail}` });
-  const argv = argumentsOf(context, agent.command);
+  const argv = await inReview(context, argumentsOf(context, agent.command));
   const tooLong = argv.find((argument) => Buffer.byteLength(argument) > argumentLimit);
   if (tooLong !== undefined || argv.some((argument) => argument.includes('\0'))) {
     const what = tooLong === undefined ? 'holds a zero byte' : 'is longer than the 128 KiB that one argument may have';

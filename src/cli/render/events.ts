@@ -87,7 +87,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
   const { style } = scene;
   switch (known.type) {
     case 'run.paused':
-      return told(scene, `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}`, style.warn);
+      return told(scene, known.data.reason === 'requested' ? oneLine(known.data.detail, 600) : `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}`, style.warn);
     case 'run.resumed':
       return [stamped(scene, `goes on (${oneLine(known.data.by, 40)})`)];
     case 'run.pauseAfter':

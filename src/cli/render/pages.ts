@@ -90,7 +90,7 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     ...timeLines(state, given, paper),
     `${label('isolation', paper)}${state.isolation.tier}`,
     ...(state.isolation.cannot.length > 0
-      ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 900)}`, { paper, colour: style.dim })
+      ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 2000)}`, { paper, colour: style.dim })
       : []),
     `${label('run', paper)}${page.runFolder}`,
     `${label('workspace', paper)}${state.workspace}`,
@@ -115,7 +115,7 @@ function resultLines(state: RunState, paper: Paper): string[] {
   const final = finalCandidate({ ...state.terms, ...state });
   const of = (id: string | undefined): Candidate | undefined => state.archive.find((candidate) => candidate.id === id);
   const chosen = of(final?.candidate);
-  if (!final || !chosen) return [`  ${style.dim('no candidate yet')}`];
+  if (!final || !chosen) return [`  ${style.dim(state.phase === 'finished' ? 'no candidate' : 'no candidate yet')}`];
   const best = record(state.archive, metric);
   const last = standing(state.archive);
   const decided = state.selections.length > 0;
