@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, readFile, readlink, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode, syncFolder, writeJsonAtomic } from '../base/files.ts';
 import { inChunks } from '../base/inChunks.ts';
 import { ok, refused, type Result } from '../base/result.ts';

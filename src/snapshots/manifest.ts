@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { comparePaths } from './bytePaths.ts';
 import type { SnapshotEntry } from './port.ts';
 

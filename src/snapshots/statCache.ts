@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Folder } from './folders.ts';
 import { sameStamp, type Stamp } from './walk.ts';
 

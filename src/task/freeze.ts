@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ok, refused, type Result } from '../base/result.ts';
 import { sayPath } from './issues.ts';

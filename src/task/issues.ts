@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { KeyPath, Problem } from './document.ts';
 import { readExpectation } from './expect.ts';

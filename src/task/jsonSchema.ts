@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { contractSource } from './schema.ts';
 
