@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 
+import { archiveAccepted } from '../../src/archive/evolve.ts';
 import { record, standing } from '../../src/archive/order.ts';
 import type { Candidate } from '../../src/archive/model.ts';
-import { after, turn } from '../laws/aState.ts';
+import { after, opened, submitted, turn } from '../laws/aState.ts';
 import { aTerms } from '../laws/scenario.ts';
 
 const { archive } = after([1_000, ...turn(1, { candidates: [1] })], [2_000, ...turn(2, { candidates: [2] })]);
@@ -20,6 +21,14 @@ it('the standing candidate is the latest, the record the best, the earliest of e
   expect(record(scored(5, 9, 9, 1), metric)?.id).toBe('e2');
   expect(record(scored(5, 9, 1, 1), { ...metric, direction: 'minimize' })?.id).toBe('e3');
   expect(record(scored(5, 5.4, 5.6), { ...metric, noise: 0.5 })?.id).toBe('e3');
+});
+
+it('an experiment becomes a candidate once, and only with files', () => {
+  const [one] = after([1, opened(1), submitted(1, 1)]).experiments;
+  if (!one) throw new Error('no experiment');
+  const event = { seq: 9, v: 1, wall: 5, mono: 5, active: 5, type: 'experiment.accepted', data: { id: 'e1', option: 1, score: 1, verdictAt: 4, flags: [] } } as const;
+  const once = archiveAccepted([], one, event);
+  expect([once.length, archiveAccepted(once, one, event), archiveAccepted([], { ...one, captured: null }, event)]).toStrictEqual([1, once, []]);
 });
 
 it('a grade is kept with its time, and is one candidate’s alone', () => {

@@ -129,7 +129,9 @@ describe('the gate', () => {
           expect(option?.accepted.length).toBeLessThan(cap(before));
           expect(before.explorationEnding).not.toBe('stopped');
           expect(before.archive.length).toBeLessThan(before.budgets.experiments ?? Infinity);
+          expect(event.active).toBeLessThan(lastVerdict(before, event));
         }
+        if (before.explorationEnding === 'stopped' && decides(event)) expect('code' in event.data && ['cancelled', 'invalid', 'incorrect', 'non_finite', 'timeout', 'unstable', 'too_large', 'duplicate', 'tampered', 'not_your_turn', 'evaluator_error'].includes(event.data.code)).toBe(true);
         if (event.type === 'experiment.rejected' && event.data.code === 'cancelled') expect(before.explorationEnding).toBe('stopped');
         if (event.type === 'experiment.rejected' && event.data.code === 'cap_reached') expect(before.options[event.data.option - 1]?.accepted.length).toBe(cap(before));
       }),

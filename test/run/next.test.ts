@@ -57,6 +57,18 @@ it('slowed-down options wait, never beyond the deadline', () => {
   expect(step(after(idle), 25_000)).toStrictEqual({ do: 'openOption', agent: 'A' });
 });
 
+it('sessions that never do anything pause the run', () => {
+  const detail = 'the last 4 sessions ended within seconds without submitting anything; look at their output (hma log), then resume';
+  const idle = [20_000, ...turn(1), ...turn(2), ...turn(3), ...turn(4)] as const;
+  expect(step(after(idle), 90_000)).toStrictEqual({ do: 'record', facts: [{ type: 'run.paused', data: { reason: 'agents_end_at_once', detail, by: 'hma' } }] });
+});
+
+it('another attempt starts at its time and not before', () => {
+  const failed = { type: 'attempt.ended', data: { session, attempt: 1, exit: null, endedItself: true, failure: { reason: 'crash', detail: '' }, retryAt: 9_000, counts: true } } as const;
+  const state = after([1, opened(1), starting(1), started(1)], [2, failed]);
+  expect([8_999, 9_000].map((active) => step(state, active))).toStrictEqual([{ do: 'wait', wakeAt: 9_000, why: 'waiting before another attempt' }, { do: 'startAttempt', session }]);
+});
+
 it('grades at the end what may be final, and nothing after a stop', () => {
   const selected = { type: 'candidate.selected', data: { candidate: 'e1', by: 'fallback', who: 'hma', reason: 'x', gradesRevealed: false } } as const;
   const told = [1, opened(1), submitted(1, 1), accepted(1, 1, 1), submitted(2, 1), accepted(2, 1, 9), submitted(3, 1), accepted(3, 1, 2), submitted(4, 1), accepted(4, 1, 3), { type: 'exploration.ended', data: { reason: 'deadline' } }, selected] as const;
