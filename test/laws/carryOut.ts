@@ -73,6 +73,8 @@ function recordVerdict(world: World, id: string, process: Process): void {
   if (!experiment || !isUndecided(experiment)) return;
   const { exit } = process;
   const at = exit ? world.activeOf(exit) : world.given().active;
+  const truth = exit?.trueActive ?? null;
+  if (truth !== null && Math.abs(at - truth) > 1e-6) world.breach(`a verdict of ${truth} is stamped ${at}`);
   world.append([{ type: 'evaluation.ended', data: { id, nonce: process.nonce, verdict: exit?.verdict ?? { kind: 'lost' }, at } }]);
 }
 

@@ -11,7 +11,7 @@ export interface Process {
   readonly session: SessionName | null;
   readonly looksAfter: AttemptScript['looksAfter'];
   /** Its runner's report; null while it lives, and for ever when the runner is lost. */
-  exit: { readonly mono: number; readonly boot: string; readonly cause: 'exit' | 'ended'; readonly failure: Failure | null; readonly verdict: Verdict } | null;
+  exit: { readonly mono: number; readonly boot: string; readonly cause: 'exit' | 'ended'; readonly failure: Failure | null; readonly verdict: Verdict; readonly trueActive: number | null } | null;
   lost: boolean;
   spoke: boolean;
   frozen: boolean;
@@ -43,7 +43,7 @@ export function setFrozen(world: World, process: Process, frozen: boolean): void
 export function exits(world: World, process: Process, how: { cause: 'exit' | 'ended'; failure?: Failure | null; verdict?: Verdict }): void {
   if (!lives(process)) return;
   const { mono, boot } = world.now();
-  process.exit = { mono, boot, cause: how.cause, failure: how.failure ?? null, verdict: how.verdict ?? { kind: 'lost' } };
+  process.exit = { mono, boot, cause: how.cause, failure: how.failure ?? null, verdict: how.verdict ?? { kind: 'lost' }, trueActive: world.trueActive() };
 }
 
 /** Starts a program; two sessions' programs at once are a breach of invariant 3. */

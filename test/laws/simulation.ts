@@ -89,6 +89,7 @@ export class World {
   #startedMono = 0;
   #absent: Omit<Absence, 'back' | 'lived'> | null = null;
   readonly #absences: Absence[] = [];
+  #diedAt = 0;
   #aliveAt: Pick<Instant, 'mono' | 'boot'> = { mono: 0, boot: '' };
   #appends = 0;
   #longestTurn = 0;
@@ -118,6 +119,14 @@ export class World {
   /** As Recorder.activeOf. */
   activeOf(instant: { mono: number; boot: string }): number {
     return Math.min(activeAt(this.state.clock, instant), this.given().active);
+  }
+
+  /** Active time now as the world knows it; null where that can't be known before a controller judges the absence. */
+  trueActive(): number | null {
+    if (this.up) return this.given().active;
+    const lived = [...this.processes.values()].some((process) => process.session !== null && lives(process));
+    if (!this.#absent || (!this.#absent.paused && !lived)) return null;
+    return this.#absent.died + (this.#absent.paused ? 0 : this.#elapsed - this.#diedAt);
   }
 
   stepWall(ms: number): void {
@@ -263,6 +272,7 @@ export class World {
 
   #die(death: Death): void {
     const now = this.now();
+    this.#diedAt = this.#elapsed;
     this.#absent = { world: death.world, died: this.given().active, lasted: death.downMs, paused: this.state.pause !== null };
     const beats = Math.floor((now.mono - this.#startedMono) / 5000);
     this.#aliveAt = { mono: this.#startedMono + beats * 5000, boot: now.boot };
