@@ -92,7 +92,8 @@ function tell(what: Supervision, seen: Observation, told: { started: boolean; sp
     told.started = true;
     what.onStarted?.(seen.runner);
   }
-  if (seen.firstOutputAt && !told.spoke) {
+  // A quick program's output may be seen before it is itself: what it said is told when its start was.
+  if (seen.firstOutputAt && told.started && !told.spoke) {
     told.spoke = true;
     what.onSpoke?.();
   }
