@@ -107,14 +107,6 @@ export function carriesMarker(pid: number, nonce: string): boolean {
   return Buffer.concat([Buffer.from([0]), environ, Buffer.from([0])]).includes(`\0HMA_NONCE=${nonce}\0`);
 }
 
-/** Living processes whose environment at their start named this nonce. */
-export function findByMarker(nonce: string): LiveProcess[] {
-  return allPids().flatMap((pid) => {
-    const one = carriesMarker(pid, nonce) ? processAt(pid) : undefined;
-    return one ? [one] : [];
-  });
-}
-
 /** Living processes any of whose user ids (real, effective, saved, file system) is this one. */
 export function listByUid(uid: number): LiveProcess[] {
   return allPids().flatMap((pid) => {

@@ -94,8 +94,11 @@ async function understood({ context, folder }: WindowRoom, { tier }: Preflight):
     `Agents work in ${folder} without asking: they may change, create and delete files there and run programs, also the evaluator on what they submit. A commit before the start is a good idea.`,
     tier.tier === 'none'
       ? 'Isolation: none. Nothing keeps them from what else you can reach on this machine.'
-      : `Isolation: ${tier.tier}. Outside of the folder they write nothing but temporary files. What it can't do:`,
-    ...tier.cannot.slice(0, 4).map((one) => `• ${one}`),
+      : `Isolation: ${tier.tier}. Outside of the folder they write nothing but temporary files. Its limits:`,
+    tier.cannot
+      .slice(0, 4)
+      .map((one) => `• ${one}`)
+      .join('\n'),
   ].join('\n\n');
   const go = tier.tier === 'none' ? 'Start Without Isolation' : 'Start';
   const answer = await vscode.window.showWarningMessage(

@@ -45,8 +45,11 @@ export const shownSessions = (state: RunState): SessionView[] =>
     .toReversed();
 
 const escape = '\u001b[';
-/** Ends what the session's output may have left on: colours, a hidden cursor, another screen, mouse reports. */
-const plainAgain = `${escape}0m${escape}?25h${escape}?1049l${escape}?1000l${escape}?1006l${escape}?2004l`;
+/**
+ * Ends what the session's output may have left on: colours, a hidden cursor, another screen, mouse reports. The cursor is saved
+ * first: leaving a screen that was never entered would put it where it was last saved, the top.
+ */
+const plainAgain = `\u001b7${escape}0m${escape}?25h${escape}?1049l${escape}?1000l${escape}?1006l${escape}?2004l`;
 const dim = (text: string): string => `${escape}2m${text}${escape}22m`;
 
 /** The first line of an attempt: that nothing of an earlier context is in it. */

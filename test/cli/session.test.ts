@@ -281,7 +281,7 @@ test('the archive as a table, and control characters of notes kept off the termi
   );
 });
 
-const files: Record<string, { kind: 'file' | 'executable' | 'link'; text: string }> = {
+const archivedFiles: Record<string, { kind: 'file' | 'executable' | 'link'; text: string }> = {
   'solution/params.json': { kind: 'file', text: '{"depth":3}\n' },
   'solution/train.sh': { kind: 'executable', text: '#!/bin/sh\n' },
   latest: { kind: 'link', text: 'solution/params.json' },
@@ -292,9 +292,9 @@ const serveFiles = () =>
     [agentRequests.file]: ({ path }) => {
       if (path === undefined)
         return {
-          entries: Object.entries(files).map(([name, { kind, text }]) => ({ path: name, kind, bytes: text.length })),
+          entries: Object.entries(archivedFiles).map(([name, { kind, text }]) => ({ path: name, kind, bytes: text.length })),
         };
-      const file = files[path as string];
+      const file = archivedFiles[path as string];
       return file
         ? { path, kind: file.kind, base64: Buffer.from(file.text).toString('base64') }
         : { refused: { code: 'unknown', reason: `e1 has no ${path as string}` } };

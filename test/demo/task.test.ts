@@ -64,9 +64,9 @@ describe('the bundled task', () => {
   });
 
   test('has no validation or test label in the workspace, and no test image in another split', () => {
-    const table = (path: string) => readFileSync(join(sample, 'digits', path), 'utf8').trim().split('\n').map((line) => line.split(','));
-    expect([table('workspace/data/validation.csv')[0], table('workspace/data/test.csv')[0]]).toEqual([['id', 'pixels'], ['id', 'pixels']]);
-    const images = ['train', 'validation', 'test'].map((part) => table(`workspace/data/${part}.csv`).slice(1).map((cells) => cells.at(-1)!));
+    const rowsOf = (path: string) => readFileSync(join(sample, 'digits', path), 'utf8').trim().split('\n').map((line) => line.split(','));
+    expect([rowsOf('workspace/data/validation.csv')[0], rowsOf('workspace/data/test.csv')[0]]).toEqual([['id', 'pixels'], ['id', 'pixels']]);
+    const images = ['train', 'validation', 'test'].map((part) => rowsOf(`workspace/data/${part}.csv`).slice(1).map((cells) => cells.at(-1)!));
     expect(images.map((part) => part.length)).toEqual([776, 511, 510]);
     expect(new Set(images.flat()).size).toBe(1797);
   });

@@ -81,21 +81,27 @@ describe('a person starts an alternation, watches it and decides', () => {
     await runReaches(journey, 'one more candidate', ({ archive }) => archive.length > before);
   });
 
-  test('a handoff is shown stage by stage, and the next session has a terminal of its own', async () => {
-    await view('Run').row(/^Handoff from option 1 to 2, took/).waitFor();
+  test('at the handoff the next session has a row and a terminal of its own; a pause stops it in mid-option', async () => {
     await view('Run').row(/^Option 2 by demo-builder/).waitFor();
-    await until('a terminal for option 2', async () =>
-      (await window.terminals()).some((name) => name.startsWith('HMA 2 · B demo-builder')),
-    );
-  });
-
-  test('paused in mid-option and reloaded, everything is there again', async () => {
     await window.command('HMA: Pause');
-    await window.status('paused').waitFor();
     await message().filter({ hasText: 'Paused by' }).waitFor();
-    const rows = await view('Run').rows();
+    await window.status('paused').waitFor();
+    await view('Run').row(/^Handoff from option 1 to 2, took/).waitFor();
+    let terminals: string[] = [];
+    const theirs = async () => {
+      terminals = await window.terminals();
+      return ['HMA 1 · A demo-tuner', 'HMA 2 · B demo-builder'].every((name) =>
+        terminals.some((each) => each.includes(name)),
+      );
+    };
+    await until('a terminal of each session', theirs, 10_000).catch(() => expect(terminals).toEqual([]));
+    expect(recorded(journey)!.state.options.at(-1)).toMatchObject({ number: 2, state: 'open' });
     for (const theme of ['light', 'dark', 'contrast', 'contrastLight'] as const) await window.shot('watch', theme);
     await window.setTheme('dark');
+  });
+
+  test('after a reload in mid-option everything is there again', async () => {
+    const rows = await view('Run').rows();
     await window.reload();
     await view('Run').row(/^Option 2 by demo-builder/).waitFor();
     expect(await view('Run').rows()).toEqual(rows);

@@ -15,6 +15,7 @@ describe('the ledger and its state', () => {
     for (const { events } of traces.filter((trace) => trace.events.length < 200).slice(0, 100)) {
       let live: RunState | null = null;
       let replayed: RunState | null = null;
+      expect(events.length).toBeGreaterThan(1);
       for (const event of events) {
         live = evolveRun(live, event);
         replayed = evolveRun(JSON.parse(JSON.stringify(replayed)) as RunState | null, JSON.parse(JSON.stringify(event)) as LedgerEvent);

@@ -133,7 +133,7 @@ const submission: fc.Arbitrary<SubmissionScript> = fc.record({
   again: often(false, fc.constant(true), 5),
 });
 
-const attempt: fc.Arbitrary<AttemptScript> = fc.record({
+const attemptScript: fc.Arbitrary<AttemptScript> = fc.record({
   spawnMs: fc.constantFrom(20, 200),
   starts: often(true, fc.constant(false), 15),
   submissions: fc.array(submission, { minLength: 0, maxLength: 6, size: 'max' }),
@@ -212,7 +212,7 @@ const anything: fc.Arbitrary<Scenario> = fc.record({
     .map(({ untilShare, ...rest }) => ({ ...rest, until: untilShare === null ? null : openedWall + rest.totalMs * untilShare })),
   initial: fc.boolean(),
   lingerMs: fc.constantFrom(0, 1_000),
-  attempts: fc.array(attempt, { minLength: 2, maxLength: 6 }),
+  attempts: fc.array(attemptScript, { minLength: 2, maxLength: 6 }),
   evaluations: fc.array(evaluation, { minLength: 3, maxLength: 8 }),
   reviews: fc.array(review, { minLength: 1, maxLength: 2 }),
   reapMs: fc.array(fc.constantFrom(5, 150, 400), { minLength: 1, maxLength: 3 }),

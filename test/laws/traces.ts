@@ -12,7 +12,7 @@ const numRuns = Number(process.env['HMA_RUNS'] ?? 600);
 const base = Number(process.env['HMA_SEED'] ?? 20_261_130);
 
 /** The simulated runs of one file of laws; made once. A broken law is shown on the smallest scenario that breaks it. */
-export function simulated(salt: number): { readonly traces: readonly Trace[]; hold(law: (trace: Trace) => void): void } {
+export function simulated(salt: number): { readonly traces: readonly Trace[]; readonly hold: (law: (trace: Trace) => void) => void } {
   const seed = base + salt;
   const traces = fc.sample(scenario, { seed, numRuns }).map(simulate);
   return {

@@ -43,7 +43,8 @@ it('a ballot names a candidate and says why; everything else is invalid, in word
   expect(cast('e1', '  it is small ')).toStrictEqual({ valid: true, candidate: 'e1', reason: 'it is small' });
   expect(cast('e9', 'x')).toStrictEqual({ valid: false, why: 'there is no candidate "e9"' });
   expect(cast(3, 'x')).toStrictEqual({ valid: false, why: '`candidate` must be the id of a candidate, such as "e3"' });
-  expect([cast('e1', '  '), cast('e1', null)]).toStrictEqual(Array(2).fill({ valid: false, why: '`reason` must say in words why this candidate' }));
+  const noReason = { valid: false, why: '`reason` must say in words why this candidate' };
+  expect([cast('e1', '  '), cast('e1', null)]).toStrictEqual([noReason, noReason]);
 });
 
 it('a silent or crashed reviewer is asked once more if at least a third of the window is left', () => {

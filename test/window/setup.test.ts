@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { adapters } from '../../src/agents/adapters.ts';
 import { loadContract } from '../../src/task/load.ts';
+import { layOutSample } from '../../src/window/samplePlace.ts';
 import { agentsKnown, candidatesIn, evaluatorsIn, metricsIn } from '../../src/window/setupDetect.ts';
 import { contractText, type SetupChoices } from '../../src/window/setupWrite.ts';
 
@@ -121,5 +122,17 @@ describe('what is found', () => {
     );
     expect(found.map(({ path }) => path)).toEqual(['predictions.csv', 'solution/**', 'notes.txt', 'data/**']);
     expect(found.filter(({ likely }) => likely).map(({ path }) => path)).toEqual(['predictions.csv', 'solution/**']);
+  });
+});
+
+test('the sample is laid out as a contract without errors, its agents and labels beside the workspace', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'hma-sample-'));
+  made.push(parent);
+  const workspace = await layOutSample(join(import.meta.dirname, '../..'), join(parent, 'new'));
+  expect(workspace).toBe(join(parent, 'new', 'digits'));
+  const loaded = await loadContract({ workspace, given: { wall: 0, adapters: Object.keys(adapters) } });
+  expect(loaded).toMatchObject({
+    ok: true,
+    value: { warnings: [], contract: { isolation: { readable: [join(parent, 'new', 'agents')] } } },
   });
 });

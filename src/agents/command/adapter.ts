@@ -24,7 +24,7 @@ function argumentsOf(context: SessionContext, command: readonly [string, ...stri
 async function inReview(context: SessionContext, argv: readonly string[]): Promise<string[]> {
   if (context.cwd === context.workspace) return [...argv];
   const placed = argv.map((argument) => join(context.workspace, argument));
-  const found = await Promise.all(placed.map((path) => (path.length < 4096 ? stat(path).catch(() => null) : null)));
+  const found = await Promise.all(placed.map((path) => stat(path).catch(() => null)));
   return argv.map((argument, index) => (!isAbsolute(argument) && !argument.startsWith('-') && found[index]?.isFile() ? (placed[index] ?? argument) : argument));
 }
 

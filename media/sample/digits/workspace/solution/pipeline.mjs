@@ -47,9 +47,9 @@ export function openPipeline({ workspace = new URL('../', here), cache = new URL
     for (let fold = 0; fold < folds; fold += 1) {
       const held = new Set(writers.filter((_, at) => at % folds === fold));
       const rows = Array.from({ length: all }, (_, row) => row);
-      const predict = await fitMember(member, rows.filter((row) => !held.has(task.train.forms[row])), seed);
+      const predictHeld = await fitMember(member, rows.filter((row) => !held.has(task.train.forms[row])), seed);
       const inside = rows.filter((row) => held.has(task.train.forms[row]));
-      const chances = predict(pick(task.train.pixels, inside, 64));
+      const chances = predictHeld(pick(task.train.pixels, inside, 64));
       inside.forEach((row, at) => out.set(chances.subarray(at * 10, at * 10 + 10), row * 10));
     }
     return out;
@@ -57,8 +57,8 @@ export function openPipeline({ workspace = new URL('../', here), cache = new URL
 
   /** Chances for the validation rows, then the test rows, from a model trained on everything. */
   async function final(member, seed) {
-    const predict = await fitMember(member, Array.from(task.train.labels, (_, row) => row), seed);
-    return Float32Array.from([...predict(task.validation.pixels), ...predict(task.test.pixels)]);
+    const predictAll = await fitMember(member, Array.from(task.train.labels, (_, row) => row), seed);
+    return Float32Array.from([...predictAll(task.validation.pixels), ...predictAll(task.test.pixels)]);
   }
 
   /** Takes it from the cache, or makes it and leaves it there. */
