@@ -2,7 +2,10 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import type { layOut as layOutTask } from '../../media/sample/digits/layOut.mjs';
+/** The program that lays the sample out: it ships beside the bundle, as it is (media/sample/digits/layOut.mjs). */
+interface SampleProgram {
+  layOut(workspace: string, hidden: string, options: Readonly<Record<string, string>>): { readonly workspace: string };
+}
 
 /** A name that nothing has yet: the wanted one, or with a number. */
 export function freeName(wanted: string): string {
@@ -20,7 +23,7 @@ export async function layOutSample(extensionPath: string, parent: string): Promi
   mkdirSync(parent, { recursive: true });
   const { layOut } = (await import(
     pathToFileURL(join(extensionPath, 'media', 'sample', 'digits', 'layOut.mjs')).href
-  )) as { layOut: typeof layOutTask };
+  )) as SampleProgram;
   const made = layOut(join(parent, 'digits'), join(parent, 'hidden'), {
     agents: join(parent, 'agents'),
     total: '5m',

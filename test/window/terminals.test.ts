@@ -100,7 +100,7 @@ describe('a session that is followed', () => {
       return tail;
     };
     // eslint-disable-next-line no-control-regex
-    const text = (): string => written.join('').replace(/\u001b\[[?0-9]*[a-z]/g, '');
+    const text = (): string => written.join('').replace(/\u001b(?:\[[?0-9]*[a-z]|[78])/g, '');
     const shows = async (what: string): Promise<void> =>
       await vi.waitFor(() => expect(text()).toContain(what), { timeout: 5000, interval: 10 });
     return { runFolder, attempt, view, output, exit, follow, text, shows, ends: () => ends };
