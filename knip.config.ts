@@ -12,7 +12,19 @@ const config: KnipConfig = {
   // What a signature or a docstring names is exported for its readers and its tests.
   ignoreExportsUsedInFile: true,
   // Programs of the system, and one that a test writes itself.
-  ignoreBinaries: ['bwrap', 'mount', 'umount', 'hma', 'mkfifo', 'perl', 'strace', 'setpriv', 'getfacl', 'nvidia-smi', 'gcc'],
+  ignoreBinaries: [
+    'bwrap',
+    'mount',
+    'umount',
+    'hma',
+    'mkfifo',
+    'perl',
+    'strace',
+    'setpriv',
+    'getfacl',
+    'nvidia-smi',
+    'gcc',
+  ],
   ignoreUnresolved: ['./evaluate.sh'],
 };
 

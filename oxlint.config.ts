@@ -78,7 +78,24 @@ export default defineConfig({
     'no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
     // vitest takes a message; an assertion may stand in a function whose name says so, or in a property.
     'vitest/valid-expect': ['error', { maxArgs: 2 }],
-    'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'assert*', 'fc.assert', 'hold', 'hold*', 'law', '*.until', '*.expect*', 'until', '*.waitFor'] }],
+    'vitest/expect-expect': [
+      'error',
+      {
+        assertFunctionNames: [
+          'expect',
+          'expect*',
+          'assert*',
+          'fc.assert',
+          'hold',
+          'hold*',
+          'law',
+          '*.until',
+          '*.expect*',
+          'until',
+          '*.waitFor',
+        ],
+      },
+    ],
     // "it is skipped" is a sentence.
     'vitest/valid-title': 'off',
     // `fc` is how fast-check is read everywhere.

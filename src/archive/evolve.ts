@@ -14,12 +14,30 @@ export function archiveAccepted(
   const { id, agent: author, option, reported, note, captured } = experiment;
   const { score, flags } = event.data;
   const order = archive.length + 1;
-  return [...archive, { id, order, author, option, score, reported, note, flags, acceptedAt: event.active, acceptedWall: event.wall, ...captured, grade: null }];
+  return [
+    ...archive,
+    {
+      id,
+      order,
+      author,
+      option,
+      score,
+      reported,
+      note,
+      flags,
+      acceptedAt: event.active,
+      acceptedWall: event.wall,
+      ...captured,
+      grade: null,
+    },
+  ];
 }
 
 /** Folds facts about candidates. */
 export function evolveArchive(archive: readonly Candidate[], event: StampedOf<ArchiveEvents>): readonly Candidate[] {
   if (event.type !== 'candidate.graded') return archive;
   const { id, result } = event.data;
-  return archive.map((candidate) => (candidate.id === id ? { ...candidate, grade: { ...result, wall: event.wall } } : candidate));
+  return archive.map((candidate) =>
+    candidate.id === id ? { ...candidate, grade: { ...result, wall: event.wall } } : candidate,
+  );
 }

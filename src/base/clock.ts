@@ -51,7 +51,11 @@ export function shiftedClock(file: string): Clock {
       } catch {
         // the file may be between two writes of the test; the unshifted clock is right then
       }
-      return { wall: real.wall + (shift.wall ?? 0), mono: real.mono + (shift.mono ?? 0), boot: shift.boot ?? real.boot };
+      return {
+        wall: real.wall + (shift.wall ?? 0),
+        mono: real.mono + (shift.mono ?? 0),
+        boot: shift.boot ?? real.boot,
+      };
     },
   };
 }

@@ -16,7 +16,9 @@ export interface LedgerEvent<Type extends string = string, Data = unknown> {
 export type NewEvent<Type extends string = string, Data = unknown> = Omit<LedgerEvent<Type, Data>, 'seq'>;
 
 /** What happened, before it is stamped: one member of the union that a map `{type: data}` describes. */
-export type FactOf<Map> = { [Type in keyof Map & string]: { readonly type: Type; readonly data: Map[Type] } }[keyof Map & string];
+export type FactOf<Map> = {
+  [Type in keyof Map & string]: { readonly type: Type; readonly data: Map[Type] };
+}[keyof Map & string];
 
 /** The same fact with its stamps, as it comes out of the ledger. */
 export type StampedOf<Map> = { [Type in keyof Map & string]: LedgerEvent<Type, Map[Type]> }[keyof Map & string];

@@ -20,8 +20,15 @@ const afterTheError = /^(Node\.js v\d|\s+at |\}$|\s*$)/u;
  * crashed Node program that is its error, not the trace behind it.
  */
 export function lastLineOf(output: string, length = 160): string {
-  const lines = output.replace(/\u001b\[[0-9;?]*[A-Za-z]/gu, '').trimEnd().split(/[\r\n]+/u);
+  const lines = output
+    .replace(/\u001b\[[0-9;?]*[A-Za-z]/gu, '')
+    .trimEnd()
+    .split(/[\r\n]+/u);
   const last = lines.at(-1) ?? '';
-  const said = /^Node\.js v\d/u.test(last) ? (lines.findLast((line) => /^(\w*Error|\[\w*Error)\b/u.test(line)) ?? lines.findLast((line) => !afterTheError.test(line)) ?? last) : last;
+  const said = /^Node\.js v\d/u.test(last)
+    ? (lines.findLast((line) => /^(\w*Error|\[\w*Error)\b/u.test(line)) ??
+      lines.findLast((line) => !afterTheError.test(line)) ??
+      last)
+    : last;
   return oneLine(said, length);
 }

@@ -213,12 +213,9 @@ function describeApplying(program: Command, desk: Desk, act: Act): void {
     .option('--to <where...>', 'workspace (default), folder DIR, or branch NAME')
     .option('--dry-run', 'only tell what would change')
     .option('--overwrite', 'also what stands in no commit and no candidate; a copy is kept in the run folder');
-  examples(
-    bring,
-    'hma apply --dry-run',
-    'hma apply e7 --to folder best',
-    'hma apply --to branch hma/final',
-  ).action((id: string | undefined, options: ApplyOptions) => act(() => apply(desk, id, options))());
+  examples(bring, 'hma apply --dry-run', 'hma apply e7 --to folder best', 'hma apply --to branch hma/final').action(
+    (id: string | undefined, options: ApplyOptions) => act(() => apply(desk, id, options))(),
+  );
 }
 
 function describeLooking(program: Command, desk: Desk, act: Act): void {

@@ -228,7 +228,10 @@ export const checkOutput = z.object({
   workspace: z.string(),
   ready: z.boolean().describe('nothing keeps a run from starting'),
   tier: z
-    .object({ tier: z.enum(['bubblewrap', 'uid', 'none']), cannot: z.array(z.string()).describe("what it can't protect") })
+    .object({
+      tier: z.enum(['bubblewrap', 'uid', 'none']),
+      cannot: z.array(z.string()).describe("what it can't protect"),
+    })
     .nullable()
     .describe('isolation that a run would get'),
   items: z.array(

@@ -66,11 +66,30 @@ export async function boot(request: BootRequest): Promise<Result<Booted, BootRef
   const { folder, files, clock } = request;
   const record = JSON.parse(readFileSync(files.run, 'utf8')) as RunRecord;
   const contract = thawContract(readFileSync(files.contract, 'utf8'));
-  if (!contract.ok) return refused({ reason: 'contract', text: `${files.contract}: ${contract.refusal.what}`, fix: contract.refusal.fix });
-  if (!existsSync(record.workspace)) return refused({ reason: 'workspace', text: `the workspace ${record.workspace} is not there`, fix: 'mount or restore it, then hma resume' });
+  if (!contract.ok)
+    return refused({
+      reason: 'contract',
+      text: `${files.contract}: ${contract.refusal.what}`,
+      fix: contract.refusal.fix,
+    });
+  if (!existsSync(record.workspace))
+    return refused({
+      reason: 'workspace',
+      text: `the workspace ${record.workspace} is not there`,
+      fix: 'mount or restore it, then hma resume',
+    });
   const sockets = socketPaths({ run: record.run, env: request.env });
-  if (!sockets.ok) return refused({ reason: 'unwritable', text: describeSocketRefusal(sockets.refusal), fix: 'see above' });
-  const lease = await acquireLease({ workspace: record.workspace, stateDir: folder, runId: record.run, sockets: sockets.value, clock, takeOver: request.takeOver, crashPoint: crashAt });
+  if (!sockets.ok)
+    return refused({ reason: 'unwritable', text: describeSocketRefusal(sockets.refusal), fix: 'see above' });
+  const lease = await acquireLease({
+    workspace: record.workspace,
+    stateDir: folder,
+    runId: record.run,
+    sockets: sockets.value,
+    clock,
+    takeOver: request.takeOver,
+    crashPoint: crashAt,
+  });
   if (!lease.ok) {
     const reason = lease.refusal.reason === 'held' ? 'held' : 'unwritable';
     return refused({ reason, text: describeLeaseRefusal(lease.refusal), fix: '' });
@@ -97,11 +116,19 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
   if (!opened.ok) return refused({ reason: 'broken_ledger', text: describeLedgerRefusal(opened.refusal), fix: '' });
   const { ledger, events, problems } = opened.value;
   for (const problem of problems) request.log(`ledger: ${problem.file}:${problem.line}: ${problem.detail}`);
-  const snapshots = await openSnapshots({ dir: files.snapshots, env: { PATH: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin' }, crashPoint: (point) => crashAt(point, now.recorder?.state.options.at(-1)?.state ?? 'start') });
+  const snapshots = await openSnapshots({
+    dir: files.snapshots,
+    env: { PATH: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin' },
+    crashPoint: (point) => crashAt(point, now.recorder?.state.options.at(-1)?.state ?? 'start'),
+  });
   const replayed = replayRun(events);
   const isolation = await isolate(request, { contract, run: record.run, fixed: replayed?.isolation.tier ?? null });
   if (!isolation.ok) return isolation;
-  const protectedFiles = await protect(files.protected, { workspace: record.workspace, contract, first: replayed === null });
+  const protectedFiles = await protect(files.protected, {
+    workspace: record.workspace,
+    contract,
+    first: replayed === null,
+  });
   if (!protectedFiles.ok) return protectedFiles;
   const room = (recorder: Recorder): Room => ({
     recorder,
@@ -122,11 +149,31 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
   });
   const facts: RunFact[] = [];
   if (replayed === null) {
-    const initial = await snapshots.capture({ root: record.workspace, include: contract.candidate, exclude: ['.hma'], kind: 'candidate', ref: 'initial' });
-    if (!initial.ok && initial.refusal.reason !== 'missing') request.log(`no snapshot of the files at the start: ${initial.refusal.detail}`);
-    facts.push(openedFact({ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null }));
+    const initial = await snapshots.capture({
+      root: record.workspace,
+      include: contract.candidate,
+      exclude: ['.hma'],
+      kind: 'candidate',
+      ref: 'initial',
+    });
+    if (!initial.ok && initial.refusal.reason !== 'missing')
+      request.log(`no snapshot of the files at the start: ${initial.refusal.detail}`);
+    facts.push(
+      openedFact({ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null }),
+    );
   }
-  const recorder = start({ ledger, events, replayed, facts, clock, fence: lease.fence, alive: lastAlive(request, events, replayed), version: runtimeIn(import.meta.dirname).version, makeRoom: () => releaseBallast(folder), shut: request.shut });
+  const recorder = start({
+    ledger,
+    events,
+    replayed,
+    facts,
+    clock,
+    fence: lease.fence,
+    alive: lastAlive(request, events, replayed),
+    version: runtimeIn(import.meta.dirname).version,
+    makeRoom: () => releaseBallast(folder),
+    shut: request.shut,
+  });
   now.recorder = recorder;
   return ok({ room: room(recorder), lease, clientSocket: sockets.client });
 }
@@ -146,17 +193,35 @@ function start(given: {
 }): Recorder {
   const { ledger, events, replayed, clock, fence, version } = given;
   const now = clock.now();
-  const { active, gapMs } = replayed ? activeAfterAbsence({ clock: replayed.clock, lastAlive: given.alive, now, toleranceMs: absenceMs }) : { active: 0, gapMs: 0 };
-  const facts: RunFact[] = [...given.facts, { type: 'controller.started', data: { pid: process.pid, fence, version, boot: now.boot, gapMs } }];
-  const stamped = ledger.append(facts.map(({ type, data }) => ({ v: 1, wall: now.wall, mono: now.mono, active, type, data })));
+  const { active, gapMs } = replayed
+    ? activeAfterAbsence({ clock: replayed.clock, lastAlive: given.alive, now, toleranceMs: absenceMs })
+    : { active: 0, gapMs: 0 };
+  const facts: RunFact[] = [
+    ...given.facts,
+    { type: 'controller.started', data: { pid: process.pid, fence, version, boot: now.boot, gapMs } },
+  ];
+  const stamped = ledger.append(
+    facts.map(({ type, data }) => ({ v: 1, wall: now.wall, mono: now.mono, active, type, data })),
+  );
   let state = replayed;
   for (const event of stamped) state = evolveRun(state, event);
   if (!state) throw new Error('the ledger does not begin with run.opened');
-  return new Recorder({ ledger, clock, state, history: [...events, ...stamped], makeRoom: given.makeRoom, shut: given.shut });
+  return new Recorder({
+    ledger,
+    clock,
+    state,
+    history: [...events, ...stamped],
+    makeRoom: given.makeRoom,
+    shut: given.shut,
+  });
 }
 
 /** The latest sign of life of anything of the run: the last event, the controller's heartbeat, the runner's heartbeat or end. */
-function lastAlive(request: BootRequest, events: readonly LedgerEvent[], state: RunState | null): Pick<Instant, 'mono' | 'boot'> {
+function lastAlive(
+  request: BootRequest,
+  events: readonly LedgerEvent[],
+  state: RunState | null,
+): Pick<Instant, 'mono' | 'boot'> {
   const now = request.clock.now();
   const last = events.at(-1);
   const signs: Pick<Instant, 'mono' | 'boot'>[] = [];
@@ -167,7 +232,10 @@ function lastAlive(request: BootRequest, events: readonly LedgerEvent[], state: 
     // no heartbeat yet
   }
   const option = state?.options.at(-1);
-  for (const [name, session] of [[{ kind: 'option', number: option?.number ?? 0 } as const, option], [{ kind: 'review' } as const, state?.review]] as const) {
+  for (const [name, session] of [
+    [{ kind: 'option', number: option?.number ?? 0 } as const, option],
+    [{ kind: 'review' } as const, state?.review],
+  ] as const) {
     const attempt = session && latestAttempt(session);
     if (!attempt) continue;
     const seen = observeRunner(new SessionFolder(request.files.sessions, name).attempt(attempt.number), request.clock);
@@ -180,7 +248,10 @@ function lastAlive(request: BootRequest, events: readonly LedgerEvent[], state: 
   return pool.toSorted((a, b) => b.mono - a.mono)[0] ?? now;
 }
 
-async function isolate(request: BootRequest, given: { contract: Contract; run: string; fixed: Tier | null }): Promise<Result<Isolation, BootRefusal>> {
+async function isolate(
+  request: BootRequest,
+  given: { contract: Contract; run: string; fixed: Tier | null },
+): Promise<Result<Isolation, BootRefusal>> {
   const { contract, run, fixed } = given;
   const scratch = join(request.folder, 'probe');
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
@@ -190,20 +261,41 @@ async function isolate(request: BootRequest, given: { contract: Contract; run: s
   const asked = wanted === 'auto' ? [] : await probeTiers({ node, scratch, tiers: [wanted] });
   const probes = asked.some(({ available }) => available) ? asked : await probeTiers({ node, scratch });
   const tier = chooseTier(wanted, probes);
-  if (!tier.ok) return refused({ reason: 'isolation', text: tier.refusal.message, fix: 'install bubblewrap, or set `isolation:` in hma.yaml' });
+  if (!tier.ok)
+    return refused({
+      reason: 'isolation',
+      text: tier.refusal.message,
+      fix: 'install bubblewrap, or set `isolation:` in hma.yaml',
+    });
   const nested = probes.find((probe) => probe.tier === 'bubblewrap')?.nested ?? 'refused';
   if (tier.value !== 'uid') return ok({ tier: tier.value, nested });
   const uids = pickUids(run, 3);
-  if (!uids.ok) return refused({ reason: 'isolation', text: uids.refusal, fix: 'set `isolation: none` in hma.yaml, or free some user ids' });
+  if (!uids.ok)
+    return refused({
+      reason: 'isolation',
+      text: uids.refusal,
+      fix: 'set `isolation: none` in hma.yaml, or free some user ids',
+    });
   const [sessionUid = 0, reviewUid = 0, evaluationUid = 0] = uids.value;
   return ok({ tier: 'uid', nested, sessionUid, reviewUid, evaluationUid });
 }
 
-async function protect(store: string, given: { workspace: string; contract: Contract; first: boolean }): Promise<Result<ProtectedFiles, BootRefusal>> {
+async function protect(
+  store: string,
+  given: { workspace: string; contract: Contract; first: boolean },
+): Promise<Result<ProtectedFiles, BootRefusal>> {
   const { workspace, contract, first } = given;
-  const stored = first ? await protectFiles({ workspace, patterns: contract.protected, store }) : await loadProtected(store);
-  if (!stored.ok) return refused({ reason: 'workspace', text: `protected files: ${stored.refusal.path}: ${stored.refusal.detail}`, fix: 'correct `protected:` or the file, then start again' });
-  if (stored.value === null) return refused({ reason: 'failed', text: `${store} is gone`, fix: 'restore the state folder from a backup' });
+  const stored = first
+    ? await protectFiles({ workspace, patterns: contract.protected, store })
+    : await loadProtected(store);
+  if (!stored.ok)
+    return refused({
+      reason: 'workspace',
+      text: `protected files: ${stored.refusal.path}: ${stored.refusal.detail}`,
+      fix: 'correct `protected:` or the file, then start again',
+    });
+  if (stored.value === null)
+    return refused({ reason: 'failed', text: `${store} is gone`, fix: 'restore the state folder from a backup' });
   return ok(stored.value);
 }
 
@@ -211,9 +303,13 @@ async function protect(store: string, given: { workspace: string; contract: Cont
 function hiddenPaths(record: RunRecord, contract: Contract): readonly string[] {
   const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
   const ours = [record.home, join(record.workspace, 'hma.yaml')];
-  return [...new Set([...ours, ...contract.evaluate.hidden, ...(contract.grade?.hidden ?? [])].filter((path) => existsSync(path)).map(real))].filter(
-    (path) => path !== record.workspace && path !== dirname(record.workspace),
-  );
+  return [
+    ...new Set(
+      [...ours, ...contract.evaluate.hidden, ...(contract.grade?.hidden ?? [])]
+        .filter((path) => existsSync(path))
+        .map(real),
+    ),
+  ].filter((path) => path !== record.workspace && path !== dirname(record.workspace));
 }
 
 function openedFact(given: { record: RunRecord; contract: Contract; tier: Tier; initial: string | null }): RunFact {
@@ -235,7 +331,20 @@ function openedFact(given: { record: RunRecord; contract: Contract; tier: Tier; 
 
 /** The part of the contract that the ledger keeps for decisions and clients. */
 function termsOf(contract: Contract): Terms {
-  const { name, metric, feedback, policy, lateRule, fallback, failures, stallMs, stopAfterBarren, limits, agents, evaluate } = contract;
+  const {
+    name,
+    metric,
+    feedback,
+    policy,
+    lateRule,
+    fallback,
+    failures,
+    stallMs,
+    stopAfterBarren,
+    limits,
+    agents,
+    evaluate,
+  } = contract;
   const named = (slot: 'A' | 'B') => ({ name: agents[slot].name, adapter: agents[slot].adapter });
   return {
     name,

@@ -50,7 +50,8 @@ export function readClaims(folder: ClaimFolder): ClaimsReading {
     const path = join(folder.path, name);
     const reading = readJson(path, { followLinks: false });
     const owner = reading.ok ? asOwnerRecord(reading.value) : undefined;
-    if (owner !== undefined && (name === 'owner.json' || name === `owner-${owner[folder.by]}.claim`)) claims.push(owner);
+    if (owner !== undefined && (name === 'owner.json' || name === `owner-${owner[folder.by]}.claim`))
+      claims.push(owner);
     else if (reading.ok && isNewer(reading.value)) newer = { path, number: Number(/\d+/.exec(name)?.[0] ?? 0) };
     else if (reading.ok || reading.refusal.reason !== 'missing') rubbish.push(path);
   }
@@ -62,7 +63,10 @@ export function readClaims(folder: ClaimFolder): ClaimsReading {
 function claimFiles(folder: ClaimFolder): string[] {
   try {
     const names = readdirSync(folder.path);
-    return [...names.filter((name) => name === 'owner.json'), ...names.filter((name) => /^owner-\d+\.claim$/.test(name))];
+    return [
+      ...names.filter((name) => name === 'owner.json'),
+      ...names.filter((name) => /^owner-\d+\.claim$/.test(name)),
+    ];
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return [];
     throw error;
@@ -94,7 +98,8 @@ export function isOwnClaim(folder: ClaimFolder, owner: OwnerRecord): boolean {
 /** Shows the owner to people and clients, and forgets the owners before. */
 export function publishClaim(folder: ClaimFolder, owner: OwnerRecord, seen: ClaimsReading): void {
   writeJsonAtomic(ownerPath(folder), owner, folder.mode);
-  for (const claim of seen.claims) if (claim[folder.by] < owner[folder.by]) rmSync(claimPath(folder, claim[folder.by]), { force: true });
+  for (const claim of seen.claims)
+    if (claim[folder.by] < owner[folder.by]) rmSync(claimPath(folder, claim[folder.by]), { force: true });
 }
 
 /** Gives a claim back. Its number stays used. */

@@ -10,7 +10,17 @@ import type { RunState } from '../run/model.ts';
 import { abandonEvaluation, beginEvaluation, superviseEvaluation, superviseGrading } from './evaluations.ts';
 import type { Room } from './room.ts';
 import { SessionFolder, tokenHashOf } from './sessionFolders.ts';
-import { adapterOf, beginAttempt, cleanAfterOption, closeOption, endSessionTree, intendEnd, sessionOf, setFrozen, superviseAttempt } from './sessions.ts';
+import {
+  adapterOf,
+  beginAttempt,
+  cleanAfterOption,
+  closeOption,
+  endSessionTree,
+  intendEnd,
+  sessionOf,
+  setFrozen,
+  superviseAttempt,
+} from './sessions.ts';
 
 /** How often an effect that throws is tried again before the run is paused for a person. */
 const effectTries = 3;
@@ -111,14 +121,18 @@ export class Controller {
       case 'openOption': {
         const option = recorder.state.options.length + 1;
         const token = new SessionFolder(this.#room.files.sessions, { kind: 'option', number: option }).createToken();
-        recorder.append([{ type: 'option.opened', data: { option, agent: step.agent, tokenHash: tokenHashOf(token) } }]);
+        recorder.append([
+          { type: 'option.opened', data: { option, agent: step.agent, tokenHash: tokenHashOf(token) } },
+        ]);
         return;
       }
       case 'openReview':
         return this.#effect('open review', async () => {
           const token = new SessionFolder(this.#room.files.sessions, { kind: 'review' }).createToken();
           await layOutReview(this.#room, step.reviewer);
-          recorder.append([{ type: 'review.opened', data: { reviewer: step.reviewer, tokenHash: tokenHashOf(token) } }]);
+          recorder.append([
+            { type: 'review.opened', data: { reviewer: step.reviewer, tokenHash: tokenHashOf(token) } },
+          ]);
         });
       case 'startAttempt':
         return beginAttempt(this.#room, step.session);
@@ -142,7 +156,8 @@ export class Controller {
   #watchAttempt(session: SessionName): void {
     const state = sessionOf(this.#room, session);
     const attempt = state && latestAttempt(state);
-    if (attempt && attempt.state !== 'ended') this.#effect(`attempt ${attempt.nonce}`, () => superviseAttempt(this.#room, session, attempt));
+    if (attempt && attempt.state !== 'ended')
+      this.#effect(`attempt ${attempt.nonce}`, () => superviseAttempt(this.#room, session, attempt));
   }
 
   /** Ends a session's processes, then lets its attempt's end be recorded, then says that it is gone. */
@@ -160,7 +175,16 @@ export class Controller {
     else recorder.append([{ type: 'option.reaped', data: { option: session.number, ...tree } }]);
     if (tree.survivors.length > 0 && !recorder.state.pause) {
       const list = tree.survivors.map(({ pid, command }) => `${pid} (${command})`).join(', ');
-      recorder.append([{ type: 'run.paused', data: { reason: 'survivors', detail: `these processes could not be ended: ${list}; end them, then resume`, by: 'hma' } }]);
+      recorder.append([
+        {
+          type: 'run.paused',
+          data: {
+            reason: 'survivors',
+            detail: `these processes could not be ended: ${list}; end them, then resume`,
+            by: 'hma',
+          },
+        },
+      ]);
     }
   }
 
@@ -185,7 +209,9 @@ export class Controller {
     const { recorder } = this.#room;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    this.#room.log(`${key} failed (${failures}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    this.#room.log(
+      `${key} failed (${failures}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
     if (error instanceof LedgerFull) throw error;
     if (failures >= effectTries && !recorder.state.pause) {
       this.#failures.delete(key);
@@ -203,13 +229,16 @@ export class Controller {
       this.#frozen = null;
       return;
     }
-    const exclusive = state.terms.evaluate.exclusive && undecided(state).some((e) => e.evaluations.at(-1)?.verdict === null);
+    const exclusive =
+      state.terms.evaluate.exclusive && undecided(state).some((e) => e.evaluations.at(-1)?.verdict === null);
     const frozen = state.pause !== null || exclusive;
     const key = `${nameOf(session.name)} ${session.nonce}`;
     if (this.#frozen?.session === key && this.#frozen.frozen === frozen) return;
     this.#frozen = { session: key, frozen };
     const before = this.#running.get('freeze') ?? Promise.resolve();
-    const after = before.then(() => setFrozen(this.#room, session.name, frozen)).catch((error: unknown) => this.#room.log(`freeze: ${String(error)}`));
+    const after = before
+      .then(() => setFrozen(this.#room, session.name, frozen))
+      .catch((error: unknown) => this.#room.log(`freeze: ${String(error)}`));
     this.#running.set(
       'freeze',
       after.finally(() => this.#running.delete('freeze')),
@@ -234,7 +263,10 @@ export class Controller {
     if (text === null || text === this.#ballotSeen) return;
     this.#ballotSeen = text;
     const fact = decideBallot(recorder.state, parseBallot(text));
-    const known = fact.data.valid && review.nomination?.candidate === fact.data.candidate && review.nomination.reason === fact.data.reason;
+    const known =
+      fact.data.valid &&
+      review.nomination?.candidate === fact.data.candidate &&
+      review.nomination.reason === fact.data.reason;
     if (!known) recorder.append([fact]);
   }
 
@@ -243,7 +275,8 @@ export class Controller {
     const { recorder } = this.#room;
     const given = recorder.given();
     const wakes: number[] = [];
-    if ((step.do === 'wait' || step.do === 'watchAttempt') && step.wakeAt !== null) wakes.push(step.wakeAt - given.active);
+    if ((step.do === 'wait' || step.do === 'watchAttempt') && step.wakeAt !== null)
+      wakes.push(step.wakeAt - given.active);
     if (undecided(recorder.state).length > 0) wakes.push(verdictsEndAt(recorder.state, given) - given.active);
     if (wakes.length === 0 || recorder.state.pause) return;
     this.#timer = setTimeout(() => this.wake(), Math.max(1, Math.min(longestSleepMs, Math.ceil(Math.min(...wakes)))));
@@ -264,8 +297,11 @@ const nameOf = (session: SessionName): string => (session.kind === 'review' ? 'r
 export function livingSession(state: RunState): { name: SessionName; nonce: string; attempt: number } | null {
   const option = state.options.at(-1);
   const candidates: { name: SessionName; latest: ReturnType<typeof latestAttempt> }[] = [];
-  if (option && option.state !== 'closed') candidates.push({ name: { kind: 'option', number: option.number }, latest: latestAttempt(option) });
-  if (state.review && state.review.state !== 'closed') candidates.push({ name: { kind: 'review' }, latest: latestAttempt(state.review) });
-  for (const { name, latest } of candidates) if (latest?.state === 'running') return { name, nonce: latest.nonce, attempt: latest.number };
+  if (option && option.state !== 'closed')
+    candidates.push({ name: { kind: 'option', number: option.number }, latest: latestAttempt(option) });
+  if (state.review && state.review.state !== 'closed')
+    candidates.push({ name: { kind: 'review' }, latest: latestAttempt(state.review) });
+  for (const { name, latest } of candidates)
+    if (latest?.state === 'running') return { name, nonce: latest.nonce, attempt: latest.number };
   return null;
 }

@@ -70,5 +70,7 @@ function planned(): string[] {
   const plan = process.env['HMA_CRASH_PLAN'];
   if (!plan || !existsSync(plan)) return [];
   const done = existsSync(`${plan}.done`) ? readFileSync(`${plan}.done`, 'utf8').split('\n') : [];
-  return readFileSync(plan, 'utf8').split('\n').filter((word) => word !== '' && !done.includes(word));
+  return readFileSync(plan, 'utf8')
+    .split('\n')
+    .filter((word) => word !== '' && !done.includes(word));
 }

@@ -45,12 +45,18 @@ export async function superviseEvaluation(room: Room, id: string, nonce: string)
   const reference = room.recorder.state.archive.at(-1)?.snapshot ?? room.recorder.state.initial;
   const snapshot = evaluation.kind === 'control' ? reference : (experiment.captured?.snapshot ?? null);
   const place = placeOf(room, id, nonce);
-  const end = snapshot === null ? ({ kind: 'not_started', detail: 'there are no files to evaluate' } as const) : await runOn(room, { place, kind: 'evaluation', snapshot });
+  const end =
+    snapshot === null
+      ? ({ kind: 'not_started', detail: 'there are no files to evaluate' } as const)
+      : await runOn(room, { place, kind: 'evaluation', snapshot });
   await recordVerdict(room, { id, place, end });
 }
 
 /** Runs one of the contract's programs on a snapshot, once, whatever dies. */
-async function runOn(room: Room, what: { place: EvaluationPlace; kind: EvaluationKind; snapshot: string }): Promise<ProgramEnd> {
+async function runOn(
+  room: Room,
+  what: { place: EvaluationPlace; kind: EvaluationKind; snapshot: string },
+): Promise<ProgramEnd> {
   const { place, kind, snapshot } = what;
   const grading = kind === 'grade';
   return await supervise({
@@ -133,12 +139,19 @@ async function forgetCheckout(place: EvaluationPlace): Promise<void> {
 }
 
 /** An evaluation whose time is over: a verdict stamped in time still counts, else its program is ended and the experiment rejected. */
-export async function abandonEvaluation(room: Room, what: { id: string; nonce: string; code: RejectionCode; reason: string }): Promise<void> {
+export async function abandonEvaluation(
+  room: Room,
+  what: { id: string; nonce: string; code: RejectionCode; reason: string },
+): Promise<void> {
   const { id, nonce, code, reason } = what;
   const place = placeOf(room, id, nonce);
   const seen = observeRunner(place.dir);
   const { state } = room.recorder;
-  if (seen.kind === 'ended' && code === 'late' && room.recorder.activeOf(seen.report) < verdictsEndAt(state, room.recorder.given())) {
+  if (
+    seen.kind === 'ended' &&
+    code === 'late' &&
+    room.recorder.activeOf(seen.report) < verdictsEndAt(state, room.recorder.given())
+  ) {
     await recordVerdict(room, { id, place, end: seen });
     return;
   }
@@ -160,7 +173,12 @@ export async function validateSnapshot(room: Room, snapshot: string): Promise<Va
   const end = await runOn(room, { place, kind: 'validation', snapshot });
   const validation: Validation =
     end.kind === 'ended'
-      ? await readValidation({ exit: end.report, resultFile: resultFileOf(place), outputLog: join(place.dir, runnerFile.output), timeoutMs: room.contract.validate?.timeoutMs ?? 0 })
+      ? await readValidation({
+          exit: end.report,
+          resultFile: resultFileOf(place),
+          outputLog: join(place.dir, runnerFile.output),
+          timeoutMs: room.contract.validate?.timeoutMs ?? 0,
+        })
       : { kind: 'broken', detail: end.kind === 'lost' ? 'the check was lost; ask again' : end.detail };
   await removeFolder(place.folder);
   return validation;
@@ -170,7 +188,8 @@ export async function validateSnapshot(room: Room, snapshot: string): Promise<Va
 export async function superviseGrading(room: Room, id: string): Promise<void> {
   const candidate = room.recorder.state.archive.find((c) => c.id === id);
   if (!candidate || !room.contract.grade) return;
-  if (room.recorder.state.grading?.id !== id) room.recorder.append([{ type: 'grading.starting', data: { id, nonce: newNonce() } }]);
+  if (room.recorder.state.grading?.id !== id)
+    room.recorder.append([{ type: 'grading.starting', data: { id, nonce: newNonce() } }]);
   const nonce = room.recorder.state.grading?.nonce ?? '';
   const place = placeOf(room, `grade-${id}`, nonce);
   const end = await runOn(room, { place, kind: 'grade', snapshot: candidate.snapshot });
@@ -182,7 +201,8 @@ export async function superviseGrading(room: Room, id: string): Promise<void> {
 type GradeResult = Extract<FactOf<ArchiveEvents>, { type: 'candidate.graded' }>['data']['result'];
 
 async function gradeOf(room: Room, place: EvaluationPlace, end: ProgramEnd): Promise<GradeResult> {
-  if (end.kind !== 'ended') return { kind: 'ungraded', reason: end.kind === 'lost' ? 'the grader was lost' : end.detail };
+  if (end.kind !== 'ended')
+    return { kind: 'ungraded', reason: end.kind === 'lost' ? 'the grader was lost' : end.detail };
   const verdict = await readVerdict({
     exit: end.report,
     resultFile: resultFileOf(place),

@@ -7,7 +7,15 @@ import { checkProtected, pristineFile } from '../evaluators/protectedFiles.ts';
 import { writeFileAtomic } from '../base/files.ts';
 import { isBetter } from '../task/quality.ts';
 import { record, standing } from '../archive/order.ts';
-import { admit, callerOf, decideSubmission, decideUncaptured, sentBefore, undecided, type Caller } from '../experiments/decide.ts';
+import {
+  admit,
+  callerOf,
+  decideSubmission,
+  decideUncaptured,
+  sentBefore,
+  undecided,
+  type Caller,
+} from '../experiments/decide.ts';
 import type { Experiment, RejectionCode } from '../experiments/model.ts';
 import { latestAttempt } from '../options/evolve.ts';
 import type { Option } from '../options/model.ts';
@@ -72,17 +80,33 @@ export class Gate {
     const call = { note, reported, ...(request.request === undefined ? {} : { request: request.request }) };
     const captured = await this.#capture();
     const nowOption = option && recorder.state.options[option.number - 1];
-    if (!nowOption) return this.#refuse(option, turnedAway ?? { code: 'not_your_turn', reason: 'this session is not the one whose turn it is' });
+    if (!nowOption)
+      return this.#refuse(
+        option,
+        turnedAway ?? { code: 'not_your_turn', reason: 'this session is not the one whose turn it is' },
+      );
     const attempt = latestAttempt(nowOption)?.number ?? 0;
     if (!captured.ok) {
       if (turnedAway) return this.#refuse(option, turnedAway);
       return this.#rejectUncaptured(nowOption, attempt, { ...call, ...this.#refusalOf(captured.refusal) });
     }
     const tampered = (await checkProtected(this.#room.workspace, this.#room.protectedFiles)).map(({ path }) => path);
-    const decided = decideSubmission(recorder.state, { option: recorder.state.options[option.number - 1] ?? nowOption, attempt, ...call, captured: { snapshot: captured.value.id, contentHash: captured.value.contentHash, files: captured.value.files, bytes: captured.value.bytes }, tampered });
+    const decided = decideSubmission(recorder.state, {
+      option: recorder.state.options[option.number - 1] ?? nowOption,
+      attempt,
+      ...call,
+      captured: {
+        snapshot: captured.value.id,
+        contentHash: captured.value.contentHash,
+        files: captured.value.files,
+        bytes: captured.value.bytes,
+      },
+      tampered,
+    });
     if (decided.kind === 'known') return { id: decided.id };
     const late = admit(recorder.state, caller, recorder.given());
-    if (late) return turnedAway ? this.#refuse(option, late) : this.#rejectUncaptured(nowOption, attempt, { ...call, ...late });
+    if (late)
+      return turnedAway ? this.#refuse(option, late) : this.#rejectUncaptured(nowOption, attempt, { ...call, ...late });
     recorder.append(decided.facts);
     crashAt('reply.submit');
     return { id: decided.id };
@@ -105,12 +129,18 @@ export class Gate {
     const before = this.#refusals.get(number) ?? 0;
     this.#refusals.set(number, before + 1);
     if (before < refusalsRecorded && this.#room.recorder.state.phase !== 'finished') {
-      this.#room.recorder.append([{ type: 'submission.refused', data: { option: option?.number ?? null, code: refusal.code } }]);
+      this.#room.recorder.append([
+        { type: 'submission.refused', data: { option: option?.number ?? null, code: refusal.code } },
+      ]);
     }
     return { refused: refusal };
   }
 
-  #rejectUncaptured(option: Option, attempt: number, why: { note: string | null; reported: number | null; request?: string; code: RejectionCode; reason: string }): SubmitReply {
+  #rejectUncaptured(
+    option: Option,
+    attempt: number,
+    why: { note: string | null; reported: number | null; request?: string; code: RejectionCode; reason: string },
+  ): SubmitReply {
     const { recorder } = this.#room;
     const { id, facts } = decideUncaptured(recorder.state, { option, attempt, ...why });
     recorder.append(facts);
@@ -129,9 +159,17 @@ export class Gate {
       case 'failed':
         if (!this.#room.recorder.state.pause) {
           const reason = refusal.reason === 'disk_full' ? 'disk_low' : 'state_unwritable';
-          this.#room.recorder.append([{ type: 'run.paused', data: { reason, detail: `a submission could not be kept: ${refusal.detail}`, by: 'hma' } }]);
+          this.#room.recorder.append([
+            {
+              type: 'run.paused',
+              data: { reason, detail: `a submission could not be kept: ${refusal.detail}`, by: 'hma' },
+            },
+          ]);
         }
-        return { code: 'evaluator_error', reason: 'the submission could not be kept; this is not your fault, submit again later' };
+        return {
+          code: 'evaluator_error',
+          reason: 'the submission could not be kept; this is not your fault, submit again later',
+        };
       case 'missing':
       case 'special_file':
       case 'outside':
@@ -145,7 +183,8 @@ export class Gate {
     const { option, caller } = this.#caller(request.token);
     const found = this.#room.recorder.state.experiments.find((e) => e.id === request.id);
     if (caller.kind === 'unknown') return { refused: { code: 'not_your_turn', reason: 'this session is over' } };
-    if (!found || found.option !== option?.number) return { refused: { code: 'unknown', reason: `this session has no experiment ${request.id}` } };
+    if (!found || found.option !== option?.number)
+      return { refused: { code: 'unknown', reason: `this session has no experiment ${request.id}` } };
     const decided = await this.#decided(request.id, Math.min(Math.max(0, request.waitMs), 2 ** 31 - 1));
     crashAt('reply.result');
     return this.#receipt(decided ?? found);
@@ -180,13 +219,22 @@ export class Gate {
         return { id, outcome: 'pending', place: undecided(state).findIndex((e) => e.id === id) + 1, remaining };
       case 'accepted': {
         if (blind) return { id, outcome: 'accepted', remaining };
-        const earlier = state.archive.slice(0, state.archive.findIndex((candidate) => candidate.id === id));
+        const earlier = state.archive.slice(
+          0,
+          state.archive.findIndex((candidate) => candidate.id === id),
+        );
         const best = record(earlier, state.terms.metric);
         const improved = best === undefined || isBetter(state.terms.metric, experiment.score, best.score);
         return { id, outcome: 'accepted', score: experiment.score, improved, remaining };
       }
       case 'rejected':
-        return { id, outcome: 'rejected', code: experiment.code, reason: blind ? blindReceiptText(experiment.code) : experiment.reason, remaining };
+        return {
+          id,
+          outcome: 'rejected',
+          code: experiment.code,
+          reason: blind ? blindReceiptText(experiment.code) : experiment.reason,
+          remaining,
+        };
     }
   }
 
@@ -195,7 +243,8 @@ export class Gate {
     const { state } = this.#room.recorder;
     const given = this.#room.recorder.given();
     const timeMs = Math.max(0, Math.round(explorationEndsAt(state, given) - given.active));
-    const experiments = state.budgets.experiments === null ? null : Math.max(0, state.budgets.experiments - state.archive.length);
+    const experiments =
+      state.budgets.experiments === null ? null : Math.max(0, state.budgets.experiments - state.archive.length);
     const cap = capOf(state);
     const told = state.terms.policy.tellCap && option && Number.isFinite(cap);
     return { timeMs, experiments, ...(told ? { inSession: Math.max(0, cap - option.accepted.length) } : {}) };
@@ -206,8 +255,12 @@ export class Gate {
     const { recorder } = this.#room;
     const { option } = this.#caller(token);
     if (!option || option.state !== 'open' || option.capSeenAt !== null) return;
-    const full = option.accepted.length >= capOf(recorder.state) || (recorder.state.budgets.experiments !== null && recorder.state.archive.length >= recorder.state.budgets.experiments);
-    if (full && option.accepted.at(-1) === id) recorder.append([{ type: 'option.capSeen', data: { option: option.number } }]);
+    const full =
+      option.accepted.length >= capOf(recorder.state) ||
+      (recorder.state.budgets.experiments !== null &&
+        recorder.state.archive.length >= recorder.state.budgets.experiments);
+    if (full && option.accepted.at(-1) === id)
+      recorder.append([{ type: 'option.capSeen', data: { option: option.number } }]);
   }
 
   /** Runs the task's validator on the candidate's files as they are now; one at a time, never counted. */
@@ -215,14 +268,29 @@ export class Gate {
     const { contract, recorder } = this.#room;
     const { caller, option } = this.#caller(token);
     if (contract.validate === null) return { refused: { code: 'no_validator', reason: 'this task has no validator' } };
-    if (caller.kind !== 'option' || !option) return { refused: admit(recorder.state, caller, recorder.given()) ?? { code: 'not_your_turn', reason: 'this session is over' } };
+    if (caller.kind !== 'option' || !option)
+      return {
+        refused: admit(recorder.state, caller, recorder.given()) ?? {
+          code: 'not_your_turn',
+          reason: 'this session is over',
+        },
+      };
     const turn = this.#validation.then(async (): Promise<ValidateReply> => {
       const captured = await this.#capture();
       if (!captured.ok) return { outcome: 'invalid', text: this.#refusalOf(captured.refusal).reason };
       const validation = await validateSnapshot(this.#room, captured.value.id);
       const outcome = validation.kind === 'valid' ? 'valid' : 'invalid';
-      recorder.append([{ type: 'validation.ended', data: { option: option.number, contentHash: captured.value.contentHash, outcome: validation.kind } }]);
-      return { outcome, text: validation.kind === 'valid' ? 'valid' : validation.kind === 'invalid' ? validation.reason : validation.detail };
+      recorder.append([
+        {
+          type: 'validation.ended',
+          data: { option: option.number, contentHash: captured.value.contentHash, outcome: validation.kind },
+        },
+      ]);
+      return {
+        outcome,
+        text:
+          validation.kind === 'valid' ? 'valid' : validation.kind === 'invalid' ? validation.reason : validation.detail,
+      };
     });
     this.#validation = turn.catch(() => undefined);
     return await turn;
@@ -233,18 +301,43 @@ export class Gate {
     const { state } = recorder;
     const { caller, option } = this.#caller(token);
     const given = recorder.given();
-    const common = { feedback: state.terms.feedback, paused: state.pause !== null, standing: standing(state.archive)?.id ?? null };
+    const common = {
+      feedback: state.terms.feedback,
+      paused: state.pause !== null,
+      standing: standing(state.archive)?.id ?? null,
+    };
     if (caller.kind === 'review' && state.review) {
       const timeMs = Math.max(0, Math.round(reviewerEndsAt(state, given) - given.active));
       const agent = contract.agents[state.review.reviewer].name;
-      return { ...common, role: 'review', agent, option: null, accepted: 0, remaining: { timeMs, experiments: null }, lastSafeSubmitMs: 0, pending: [] };
+      return {
+        ...common,
+        role: 'review',
+        agent,
+        option: null,
+        accepted: 0,
+        remaining: { timeMs, experiments: null },
+        lastSafeSubmitMs: 0,
+        pending: [],
+      };
     }
     if (!option) return { refused: { code: 'not_your_turn', reason: 'this session is over' } };
     const remaining = this.#remaining(option);
-    const longest = Math.max(0, ...state.experiments.flatMap((e) => e.evaluations.map((run) => (run.endedAt ?? run.startedAt) - run.startedAt)));
+    const longest = Math.max(
+      0,
+      ...state.experiments.flatMap((e) => e.evaluations.map((run) => (run.endedAt ?? run.startedAt) - run.startedAt)),
+    );
     const pending = undecided(state).filter((e) => e.option === option.number);
     const lastSafeSubmitMs = Math.max(0, Math.round(remaining.timeMs - longest * (1 + undecided(state).length)));
-    return { ...common, role: 'explore', agent: contract.agents[option.agent].name, option: option.number, accepted: option.accepted.length, remaining, lastSafeSubmitMs, pending: pending.map(({ id }) => id) };
+    return {
+      ...common,
+      role: 'explore',
+      agent: contract.agents[option.agent].name,
+      option: option.number,
+      accepted: option.accepted.length,
+      remaining,
+      lastSafeSubmitMs,
+      pending: pending.map(({ id }) => id),
+    };
   }
 
   archive(token: string): ArchiveReply {
@@ -258,22 +351,45 @@ export class Gate {
   async file(request: FileRequest): Promise<FileReply> {
     const { state } = this.#room.recorder;
     const unknown = (reason: string): FileReply => ({ refused: { code: 'unknown', reason } });
-    if (this.#caller(request.token).caller.kind === 'unknown') return { refused: { code: 'not_your_turn', reason: 'this session is over' } };
+    if (this.#caller(request.token).caller.kind === 'unknown')
+      return { refused: { code: 'not_your_turn', reason: 'this session is over' } };
     if (request.id === 'protected') return await this.#protectedFile(request.path);
-    const snapshot = request.id === 'initial' ? state.initial : state.archive.find((candidate) => candidate.id === request.id)?.snapshot;
+    const snapshot =
+      request.id === 'initial'
+        ? state.initial
+        : state.archive.find((candidate) => candidate.id === request.id)?.snapshot;
     if (!snapshot) return unknown(`there is no candidate ${request.id}`);
     const entries = await this.#room.snapshots.entries(snapshot);
     if (request.path === undefined) return { entries: entries.map(({ path, kind, bytes }) => ({ path, kind, bytes })) };
     const entry = entries.find(({ path }) => path === request.path);
     if (!entry) return unknown(`${request.id} has no file ${request.path}`);
-    if (entry.bytes > largestFile) return { refused: { code: 'too_large', reason: `${entry.path} has ${entry.bytes} bytes, more than the ${largestFile} that can be handed over` } };
-    return { path: entry.path, kind: entry.kind, base64: (await this.#room.snapshots.read(snapshot, entry.path)).toString('base64') };
+    if (entry.bytes > largestFile)
+      return {
+        refused: {
+          code: 'too_large',
+          reason: `${entry.path} has ${entry.bytes} bytes, more than the ${largestFile} that can be handed over`,
+        },
+      };
+    return {
+      path: entry.path,
+      kind: entry.kind,
+      base64: (await this.#room.snapshots.read(snapshot, entry.path)).toString('base64'),
+    };
   }
 
   async #protectedFile(path: string | undefined): Promise<FileReply> {
     const { protectedFiles } = this.#room;
-    const copies = protectedFiles.files.flatMap((file) => (file.kind === 'file' && file.path !== 'hma.yaml' ? [file] : []));
-    if (path === undefined) return { entries: copies.map((file) => ({ path: file.path, kind: 'file', bytes: lstatSync(pristineFile(protectedFiles, file)).size })) };
+    const copies = protectedFiles.files.flatMap((file) =>
+      file.kind === 'file' && file.path !== 'hma.yaml' ? [file] : [],
+    );
+    if (path === undefined)
+      return {
+        entries: copies.map((file) => ({
+          path: file.path,
+          kind: 'file',
+          bytes: lstatSync(pristineFile(protectedFiles, file)).size,
+        })),
+      };
     const file = copies.find((copy) => copy.path === path);
     if (!file) return { refused: { code: 'unknown', reason: `no copy of a protected file ${path} is kept` } };
     return { path, kind: 'file', base64: (await readFile(pristineFile(protectedFiles, file))).toString('base64') };
@@ -284,16 +400,30 @@ export class Gate {
     const { recorder, files } = this.#room;
     const { caller } = this.#caller(request.token);
     const { review } = recorder.state;
-    if (caller.kind !== 'review' || review?.state !== 'open') return { refused: { code: 'not_your_turn', reason: 'only the reviewer nominates, while the final review is open' } };
+    if (caller.kind !== 'review' || review?.state !== 'open')
+      return {
+        refused: { code: 'not_your_turn', reason: 'only the reviewer nominates, while the final review is open' },
+      };
     const fact = decideBallot(recorder.state, request);
     // The same word again, as after a lost answer, is no other ballot.
-    if (fact.data.valid && review.nomination?.candidate === fact.data.candidate && review.nomination.reason === fact.data.reason) return { nominated: fact.data.candidate };
+    if (
+      fact.data.valid &&
+      review.nomination?.candidate === fact.data.candidate &&
+      review.nomination.reason === fact.data.reason
+    )
+      return { nominated: fact.data.candidate };
     if (fact.data.valid) {
-      writeFileAtomic(new SessionFolder(files.sessions, { kind: 'review' }).ballot, `${JSON.stringify({ candidate: fact.data.candidate, reason: fact.data.reason }, null, 2)}\n`, 0o666);
+      writeFileAtomic(
+        new SessionFolder(files.sessions, { kind: 'review' }).ballot,
+        `${JSON.stringify({ candidate: fact.data.candidate, reason: fact.data.reason }, null, 2)}\n`,
+        0o666,
+      );
       crashAt('ballot.written');
     }
     recorder.append([fact]);
     crashAt('reply.nominate');
-    return fact.data.valid ? { nominated: fact.data.candidate } : { refused: { code: 'invalid', reason: fact.data.why } };
+    return fact.data.valid
+      ? { nominated: fact.data.candidate }
+      : { refused: { code: 'invalid', reason: fact.data.why } };
   }
 }

@@ -20,7 +20,8 @@ export function carryOut(room: Room, intent: Intent): IntentReply {
 function handOff(room: Room): IntentReply {
   const { recorder } = room;
   const option = recorder.state.options.at(-1);
-  if (option?.state !== 'open') return { done: false, reason: 'no_option', text: 'no option is open: there is nothing to hand over' };
+  if (option?.state !== 'open')
+    return { done: false, reason: 'no_option', text: 'no option is open: there is nothing to hand over' };
   intendEnd(room, { kind: 'option', number: option.number, reason: 'handoff' });
   return { done: true, seq: recorder.state.seq };
 }
@@ -34,31 +35,61 @@ type Decided = { readonly facts: readonly RunFact[] } | { readonly reason: strin
 export function decideIntent(state: RunState, intent: Exclude<Intent, { kind: 'handoff' }>, given: Given): Decided {
   const no = (reason: string, text: string): Decided => ({ reason, text });
   const { by } = intent;
-  if (state.phase === 'finished' && !afterTheEnd.has(intent.kind)) return no('finished', 'the run is over; only the selection can still be changed');
+  if (state.phase === 'finished' && !afterTheEnd.has(intent.kind))
+    return no('finished', 'the run is over; only the selection can still be changed');
   switch (intent.kind) {
     case 'pause':
       if (state.pause) return { facts: [] };
-      if (intent.after && (state.review || state.phase === 'concluding')) return no('no_boundary', 'there is no boundary after the final review; pause without --after to pause now');
-      if (intent.after) return { facts: state.pauseAfter ? [] : [{ type: 'run.pauseAfter', data: { wanted: true, by } }] };
+      if (intent.after && (state.review || state.phase === 'concluding'))
+        return no('no_boundary', 'there is no boundary after the final review; pause without --after to pause now');
+      if (intent.after)
+        return { facts: state.pauseAfter ? [] : [{ type: 'run.pauseAfter', data: { wanted: true, by } }] };
       return { facts: [{ type: 'run.paused', data: { reason: 'requested', detail: `paused by ${by}`, by } }] };
     case 'resume':
-      if (!state.pause) return { facts: state.pauseAfter ? [{ type: 'run.pauseAfter', data: { wanted: false, by } }] : [] };
+      if (!state.pause)
+        return { facts: state.pauseAfter ? [{ type: 'run.pauseAfter', data: { wanted: false, by } }] : [] };
       return { facts: [{ type: 'run.resumed', data: { by } }] };
     case 'review':
       if (state.phase !== 'exploring') return no('not_exploring', 'exploration is over already');
-      return { facts: state.explorationEnding ? [] : [{ type: 'exploration.ending', data: { reason: 'requested', by } }] };
+      return {
+        facts: state.explorationEnding ? [] : [{ type: 'exploration.ending', data: { reason: 'requested', by } }],
+      };
     case 'stop':
       if (state.explorationEnding === 'stopped' && !state.pause) return { facts: [] };
-      return { facts: [{ type: 'run.stopping', data: { by } }, ...(state.pause ? [{ type: 'run.resumed', data: { by } } as const] : [])] };
+      return {
+        facts: [
+          { type: 'run.stopping', data: { by } },
+          ...(state.pause ? [{ type: 'run.resumed', data: { by } } as const] : []),
+        ],
+      };
     case 'budget':
       return decideBudget(state, intent, given);
     case 'select':
-      if (!state.archive.some(({ id }) => id === intent.candidate)) return no('unknown_candidate', `there is no candidate ${intent.candidate}; see hma candidates`);
-      return { facts: [{ type: 'candidate.selected', data: { candidate: intent.candidate, by: 'person', who: by, reason: intent.reason, gradesRevealed: state.gradesRevealed } }] };
+      if (!state.archive.some(({ id }) => id === intent.candidate))
+        return no('unknown_candidate', `there is no candidate ${intent.candidate}; see hma candidates`);
+      return {
+        facts: [
+          {
+            type: 'candidate.selected',
+            data: {
+              candidate: intent.candidate,
+              by: 'person',
+              who: by,
+              reason: intent.reason,
+              gradesRevealed: state.gradesRevealed,
+            },
+          },
+        ],
+      };
     case 'revealGrades':
       return { facts: state.gradesRevealed ? [] : [{ type: 'grades.revealed', data: { who: by } }] };
     case 'clearSelection':
-      if (!pin(state.selections)) return no('no_selection', 'no person has selected a candidate: there is nothing to clear');
-      return { facts: [{ type: 'selection.cleared', data: { who: by, reason: intent.reason, gradesRevealed: state.gradesRevealed } }] };
+      if (!pin(state.selections))
+        return no('no_selection', 'no person has selected a candidate: there is nothing to clear');
+      return {
+        facts: [
+          { type: 'selection.cleared', data: { who: by, reason: intent.reason, gradesRevealed: state.gradesRevealed } },
+        ],
+      };
   }
 }

@@ -39,7 +39,9 @@ async function main(args: readonly string[]): Promise<void> {
   let takeOver = args.includes('--take-over');
   for (;;) {
     const before = eventCount(folder);
-    const code = adopt ? await untilGone(adopt, (pid) => say({ state: 'keeping', ...self, controller: pid })) : await control({ folder, takeOver, env, say: (pid) => say({ state: 'keeping', ...self, controller: pid }) });
+    const code = adopt
+      ? await untilGone(adopt, (pid) => say({ state: 'keeping', ...self, controller: pid }))
+      : await control({ folder, takeOver, env, say: (pid) => say({ state: 'keeping', ...self, controller: pid }) });
     adopt = undefined;
     takeOver = false;
     if (code === controllerExit.finished) return say({ state: 'finished' });
@@ -76,7 +78,12 @@ async function untilGone(controller: ProcessIdentity, say: (pid: number) => void
 }
 
 /** Runs one controller to its end; null when a signal ended it. */
-function control(given: { folder: string; takeOver: boolean; env: NodeJS.ProcessEnv; say: (pid: number) => void }): Promise<number | null> {
+function control(given: {
+  folder: string;
+  takeOver: boolean;
+  env: NodeJS.ProcessEnv;
+  say: (pid: number) => void;
+}): Promise<number | null> {
   const runtime = runtimeIn(import.meta.dirname);
   const log = openSync(runFiles(given.folder).log, 'a', 0o600);
   const child = spawn(runtime.node, [runtime.controller, given.folder, ...(given.takeOver ? ['--take-over'] : [])], {
@@ -107,13 +114,21 @@ function eventCount(folder: string): number {
   return lines;
 }
 
-async function giveUp(given: { folder: string; deaths: number; code: number | null; say: (record: KeeperRecord) => void }): Promise<void> {
+async function giveUp(given: {
+  folder: string;
+  deaths: number;
+  code: number | null;
+  say: (record: KeeperRecord) => void;
+}): Promise<void> {
   const { folder, deaths, code } = given;
   const why = `the controller died ${deaths} times in a row without getting anywhere (last exit: ${code ?? 'a signal'}); its last words are in ${runFiles(folder).log}`;
   given.say({ state: 'gave_up', deaths, why, wall: Date.now() });
   const contract = thawContract(readFileSync(runFiles(folder).contract, 'utf8'));
   if (!contract.ok) return;
-  const { run, workspace } = JSON.parse(readFileSync(runFiles(folder).run, 'utf8')) as { run: string; workspace: string };
+  const { run, workspace } = JSON.parse(readFileSync(runFiles(folder).run, 'utf8')) as {
+    run: string;
+    workspace: string;
+  };
   await notify(contract.value.notify, { kind: 'keeper_gave_up', run, workspace, text: why, wall: Date.now() });
 }
 

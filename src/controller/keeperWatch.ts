@@ -13,7 +13,12 @@ export function startKeeperWatch(room: Room): Disposable {
   const timer = setInterval(() => {
     if (keeperLives(room.files.keeper)) return;
     room.log('the keeper is gone: starting another one');
-    spawnKeeper({ runtime: room.runtime, runFolder: room.folder, env: room.env, adopt: identify(process.pid) ?? undefined });
+    spawnKeeper({
+      runtime: room.runtime,
+      runFolder: room.folder,
+      env: room.env,
+      adopt: identify(process.pid) ?? undefined,
+    });
   }, lookMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

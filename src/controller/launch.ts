@@ -4,7 +4,13 @@ import { mkdirSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
 import { connect } from 'node:net';
 import { realpath } from 'node:fs/promises';
 
-import { createMessageConnection, ErrorCodes, ResponseError, SocketMessageReader, SocketMessageWriter } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  ErrorCodes,
+  ResponseError,
+  SocketMessageReader,
+  SocketMessageWriter,
+} from 'vscode-jsonrpc/node';
 
 import { writeFileAtomic, writeJsonAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
@@ -26,7 +32,15 @@ export interface StartedRun {
 
 /** Why a run could not be started or taken up again: what happened, and what to do. */
 export interface StartRefusal {
-  readonly reason: 'held' | 'unwritable' | 'isolation' | 'broken_ledger' | 'contract' | 'workspace' | 'failed' | 'timeout';
+  readonly reason:
+    | 'held'
+    | 'unwritable'
+    | 'isolation'
+    | 'broken_ledger'
+    | 'contract'
+    | 'workspace'
+    | 'failed'
+    | 'timeout';
   readonly text: string;
   readonly fix: string;
 }
@@ -50,7 +64,12 @@ const keeperLeavesMs = 10_000;
 const bootLookMs = 250;
 
 /** Lays out the run folder, copies the programs, starts the keeper detached and waits until the controller listens or has refused. */
-export async function startRun(given: { workspace: string; contract: Contract; home: string; env: NodeJS.ProcessEnv }): Promise<Result<StartedRun, StartRefusal>> {
+export async function startRun(given: {
+  workspace: string;
+  contract: Contract;
+  home: string;
+  env: NodeJS.ProcessEnv;
+}): Promise<Result<StartedRun, StartRefusal>> {
   const workspace = await realpath(given.workspace);
   const wall = Date.now();
   const run = newRunId(wall, randomBytes(2).toString('hex'));
@@ -65,7 +84,11 @@ export async function startRun(given: { workspace: string; contract: Contract; h
     writeJsonAtomic(runFiles(runFolder).run, record);
   } catch (error) {
     const text = `the state folder ${given.home} can't be written: ${error instanceof Error ? error.message : String(error)}`;
-    return refused({ reason: 'unwritable', text, fix: 'make room or correct the permissions, or choose another place with HMA_HOME or `state:` in hma.yaml' });
+    return refused({
+      reason: 'unwritable',
+      text,
+      fix: 'make room or correct the permissions, or choose another place with HMA_HOME or `state:` in hma.yaml',
+    });
   }
   const started = await launch({ runtime, runFolder, env: given.env });
   if (started.ok) return ok({ run, runFolder });
@@ -78,17 +101,30 @@ export async function startRun(given: { workspace: string; contract: Contract; h
  * Starts the keeper of an existing run: after a crash or a reboot, or to reach the single writer of a finished run (it leaves again
  * when idle). Returns at once when the run's controller answers.
  */
-export async function reviveRun(given: { runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean }): Promise<Result<StartedRun, StartRefusal>> {
+export async function reviveRun(given: {
+  runFolder: string;
+  env: NodeJS.ProcessEnv;
+  takeOver?: boolean;
+}): Promise<Result<StartedRun, StartRefusal>> {
   const { runFolder } = given;
   let record: RunRecord;
   try {
     record = JSON.parse(readFileSync(runFiles(runFolder).run, 'utf8')) as RunRecord;
   } catch (error) {
-    return refused({ reason: 'failed', text: `${runFiles(runFolder).run} can't be read: ${String(error)}`, fix: 'check the state folder (HMA_HOME); `hma list --all` shows the runs in it' });
+    return refused({
+      reason: 'failed',
+      text: `${runFiles(runFolder).run} can't be read: ${String(error)}`,
+      fix: 'check the state folder (HMA_HOME); `hma list --all` shows the runs in it',
+    });
   }
   const started = { run: record.run, runFolder };
   if (given.takeOver !== true && (await answers(runFolder))) return ok(started);
-  const launched = await launch({ runtime: installRuntime(record.home), runFolder, env: given.env, takeOver: given.takeOver === true });
+  const launched = await launch({
+    runtime: installRuntime(record.home),
+    runFolder,
+    env: given.env,
+    takeOver: given.takeOver === true,
+  });
   // Refused because its keeper was just bringing it back: that is what was wanted.
   return launched.ok || (launched.refusal.reason === 'held' && (await answers(runFolder))) ? ok(started) : launched;
 }
@@ -109,8 +145,12 @@ export async function answers(runFolder: string): Promise<boolean> {
   socket.once('connect', () => {
     connection.listen();
     // A refusal is an answer too, such as that of another version.
-    const isAnswer = (error: unknown): boolean => error instanceof ResponseError && error.code !== ErrorCodes.PendingResponseRejected;
-    connection.sendRequest(clientRequests.attach, { protocol: protocolVersion }).then(() => resolve(true), (error: unknown) => resolve(isAnswer(error)));
+    const isAnswer = (error: unknown): boolean =>
+      error instanceof ResponseError && error.code !== ErrorCodes.PendingResponseRejected;
+    connection.sendRequest(clientRequests.attach, { protocol: protocolVersion }).then(
+      () => resolve(true),
+      (error: unknown) => resolve(isAnswer(error)),
+    );
   });
   try {
     return await promise;
@@ -131,16 +171,32 @@ export function readEndpoint(runFolder: string): Endpoint | undefined {
 }
 
 /** Starts a keeper, detached, with nothing that ties it to this process; it inherits the environment, and so the keys in it. */
-export function spawnKeeper(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean; adopt?: ProcessIdentity | undefined }): ChildProcess {
+export function spawnKeeper(given: {
+  runtime: Runtime;
+  runFolder: string;
+  env: NodeJS.ProcessEnv;
+  takeOver?: boolean;
+  adopt?: ProcessIdentity | undefined;
+}): ChildProcess {
   const { runtime, runFolder, env, takeOver, adopt } = given;
   const log = openSync(runFiles(runFolder).log, 'a', 0o600);
   const more = [...(takeOver ? ['--take-over'] : []), ...(adopt ? ['--adopt', `${adopt.pid}:${adopt.start}`] : [])];
-  const keeper = spawn(runtime.node, [runtime.keeper, runFolder, ...more], { cwd: runFolder, env, detached: true, stdio: ['ignore', log, log] });
+  const keeper = spawn(runtime.node, [runtime.keeper, runFolder, ...more], {
+    cwd: runFolder,
+    env,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
   keeper.unref();
   return keeper;
 }
 
-async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.ProcessEnv; takeOver?: boolean }): Promise<Result<null, StartRefusal>> {
+async function launch(given: {
+  runtime: Runtime;
+  runFolder: string;
+  env: NodeJS.ProcessEnv;
+  takeOver?: boolean;
+}): Promise<Result<null, StartRefusal>> {
   const id = randomBytes(8).toString('hex');
   const { runFolder } = given;
   const file = runFiles(runFolder).boot(id);
@@ -151,7 +207,14 @@ async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.
     const answer = readAnswer(file);
     if (!answer) {
       // A keeper that was killed leaves a controller that may still answer; without either nobody will.
-      if (keeperGone !== undefined && !controllerLives(runFolder)) resolve(refused({ reason: 'failed', text: `the keeper ended (${keeperGone}) before a controller answered`, fix: `read ${log}, then hma resume` }));
+      if (keeperGone !== undefined && !controllerLives(runFolder))
+        resolve(
+          refused({
+            reason: 'failed',
+            text: `the keeper ended (${keeperGone}) before a controller answered`,
+            fix: `read ${log}, then hma resume`,
+          }),
+        );
       return;
     }
     resolve(answer.ok ? ok(null) : refused({ reason: answer.reason, text: answer.text, fix: answer.fix }));
@@ -159,7 +222,13 @@ async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.
   const watcher = watch(runFolder, look);
   const timer = setInterval(look, bootLookMs);
   const giveUp = setTimeout(() => {
-    resolve(refused({ reason: 'timeout', text: `the controller did not answer within ${bootWaitMs / 1000} s`, fix: `read ${log}` }));
+    resolve(
+      refused({
+        reason: 'timeout',
+        text: `the controller did not answer within ${bootWaitMs / 1000} s`,
+        fix: `read ${log}`,
+      }),
+    );
   }, bootWaitMs);
   const keeper = spawnKeeper({ ...given, env: { ...given.env, HMA_LAUNCH: id } });
   keeper.once('error', (error) => (keeperGone = error.message));
@@ -168,7 +237,8 @@ async function launch(given: { runtime: Runtime; runFolder: string; env: NodeJS.
   try {
     const answer = await promise;
     // A refused keeper still writes in the run folder until it is gone, and the caller may want to remove that.
-    if (!answer.ok && answer.refusal.reason !== 'timeout' && keeperGone === undefined) await Promise.race([left, new Promise((done) => setTimeout(done, keeperLeavesMs).unref())]);
+    if (!answer.ok && answer.refusal.reason !== 'timeout' && keeperGone === undefined)
+      await Promise.race([left, new Promise((done) => setTimeout(done, keeperLeavesMs).unref())]);
     return answer;
   } finally {
     watcher.close();

@@ -4,11 +4,27 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { createFileAtomic, errorCode, readTextFile, writeFileAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
-import { claimPath, claimText, isOwnClaim, ownerPath, publishClaim, readClaims, stakeClaim, withdrawClaim, type ClaimFolder, type ClaimsReading } from './claims.ts';
+import {
+  claimPath,
+  claimText,
+  isOwnClaim,
+  ownerPath,
+  publishClaim,
+  readClaims,
+  stakeClaim,
+  withdrawClaim,
+  type ClaimFolder,
+  type ClaimsReading,
+} from './claims.ts';
 import { describeSelf, livenessOf, processLiveness, type Liveness, type OwnerRecord } from './owner.ts';
 
 /** Every place in taking and giving back a lease where the process may die and a test makes it die. */
-export const leaseCrashPoints = ['lease.stateClaimed', 'lease.workspaceClaimed', 'lease.published', 'lease.released'] as const;
+export const leaseCrashPoints = [
+  'lease.stateClaimed',
+  'lease.workspaceClaimed',
+  'lease.published',
+  'lease.released',
+] as const;
 
 /** The name of one such place. */
 export type LeaseCrashPoint = (typeof leaseCrashPoints)[number];
@@ -54,9 +70,18 @@ export function describeLeaseRefusal(refusal: LeaseRefusal): string {
 }
 
 function describeHolder({ what, owner, liveness }: Extract<LeaseRefusal, { reason: 'held' }>): string {
-  const which = what === 'run' ? `Run ${owner.run} already has a controller` : `Run ${owner.run} already works in ${owner.workspace}`;
+  const which =
+    what === 'run'
+      ? `Run ${owner.run} already has a controller`
+      : `Run ${owner.run} already works in ${owner.workspace}`;
   const where = `process ${owner.pid} on ${owner.host}, since ${new Date(owner.wall).toISOString()}, state in ${owner.stateDir}`;
-  const seen = { answers: 'it answers', lives: 'its process lives', unknown: "it can't be seen from here", dead: 'it is gone', released: 'it ended' }[liveness];
+  const seen = {
+    answers: 'it answers',
+    lives: 'its process lives',
+    unknown: "it can't be seen from here",
+    dead: 'it is gone',
+    released: 'it ended',
+  }[liveness];
   return `${which} (${where}; ${seen}). Use \`hma status\` or \`hma stop\` there. If you know that it must not go on: \`hma resume ${owner.run} --take-over\`.`;
 }
 
@@ -84,7 +109,9 @@ export interface Lease {
 /** The folder of ours in a workspace. */
 export const workspaceFolder = (workspace: string): string => join(workspace, '.hma');
 
-const claimsOf = (options: Pick<LeaseOptions, 'workspace' | 'stateDir'>): { state: ClaimFolder; work: ClaimFolder } => ({
+const claimsOf = (
+  options: Pick<LeaseOptions, 'workspace' | 'stateDir'>,
+): { state: ClaimFolder; work: ClaimFolder } => ({
   state: { path: options.stateDir, by: 'fence', mode: 0o600 },
   work: { path: workspaceFolder(options.workspace), by: 'turn', mode: 0o644 },
 });
@@ -123,7 +150,9 @@ async function elect(options: LeaseOptions): Promise<Result<Lease, LeaseRefusal>
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const seen = { state: readClaims(folders.state), work: readClaims(folders.work) };
     ousted ??= new Set(options.takeOver ? [...seen.state.claims, ...seen.work.claims].map((claim) => claim.nonce) : []);
-    const holder = (await findHolder('run', seen.state, options, ousted)) ?? (await findHolder('workspace', seen.work, options, ousted));
+    const holder =
+      (await findHolder('run', seen.state, options, ousted)) ??
+      (await findHolder('workspace', seen.work, options, ousted));
     if (holder !== undefined) return refused(holder);
     for (const path of seen.work.rubbish) rmSync(path, { recursive: true, force: true });
     const owner = candidate(options, seen);
@@ -142,7 +171,12 @@ async function elect(options: LeaseOptions): Promise<Result<Lease, LeaseRefusal>
   return refused({ reason: 'contended', path: options.workspace });
 }
 
-async function findHolder(what: 'workspace' | 'run', seen: ClaimsReading, { clock }: LeaseOptions, ousted: ReadonlySet<string>): Promise<LeaseRefusal | undefined> {
+async function findHolder(
+  what: 'workspace' | 'run',
+  seen: ClaimsReading,
+  { clock }: LeaseOptions,
+  ousted: ReadonlySet<string>,
+): Promise<LeaseRefusal | undefined> {
   if (seen.newer !== undefined) return { reason: 'newer_version', path: seen.newer.path };
   const owner = seen.claims.at(-1);
   if (owner === undefined || ousted.has(owner.nonce)) return undefined;
@@ -153,7 +187,17 @@ async function findHolder(what: 'workspace' | 'run', seen: ClaimsReading, { cloc
 function candidate(options: LeaseOptions, seen: { state: ClaimsReading; work: ClaimsReading }): OwnerRecord {
   const { workspace, stateDir, runId, sockets, clock } = options;
   const fence = Math.max(seen.state.highest, highestSegment(stateDir)) + 1;
-  return { v: 1, ...describeSelf(clock), fence, turn: seen.work.highest + 1, run: runId, workspace, stateDir, clientSocket: sockets.client, agentSocket: sockets.agent };
+  return {
+    v: 1,
+    ...describeSelf(clock),
+    fence,
+    turn: seen.work.highest + 1,
+    run: runId,
+    workspace,
+    stateDir,
+    clientSocket: sockets.client,
+    agentSocket: sockets.agent,
+  };
 }
 
 /** The ledger remembers fences too, should the claims beside it be lost. */
@@ -164,7 +208,8 @@ function highestSegment(stateDir: string): number {
 /** Makes `.hma/` and keeps it out of git. A link in its place is removed, so that nothing is written where it leads. */
 function prepareFolder(workspace: string): string[] {
   const made: string[] = [];
-  if (!statSync(workspace).isDirectory()) throw Object.assign(new Error(`${workspace} is no folder`), { code: 'ENOTDIR' });
+  if (!statSync(workspace).isDirectory())
+    throw Object.assign(new Error(`${workspace} is no folder`), { code: 'ENOTDIR' });
   const folder = workspaceFolder(workspace);
   let found = lstatSync(folder, { throwIfNoEntry: false });
   if (found?.isSymbolicLink()) {
@@ -286,7 +331,9 @@ class HeldLease implements Lease {
       return false;
     }
     if ((seen.newer?.number ?? 0) > this.owner.turn || seen.highest > this.owner.turn) return true;
-    const others = present ? [] : seen.claims.filter((claim) => claim.nonce !== this.owner.nonce && claim.released === undefined);
+    const others = present
+      ? []
+      : seen.claims.filter((claim) => claim.nonce !== this.owner.nonce && claim.released === undefined);
     return others.some((claim) => processLiveness(claim, this.#options.clock) !== 'dead');
   }
 }

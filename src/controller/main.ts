@@ -41,9 +41,19 @@ async function main(args: readonly string[]): Promise<void> {
   };
   process.on('uncaughtException', shut);
   const launch = process.env['HMA_LAUNCH'] ?? '';
-  const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void => void (launch === '' || existsSync(files.boot(launch)) || writeJsonAtomic(files.boot(launch), answer));
+  const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void =>
+    void (launch === '' || existsSync(files.boot(launch)) || writeJsonAtomic(files.boot(launch), answer));
   let wake = (): void => undefined;
-  const booted = await boot({ folder, files, clock: processClock(), env: process.env, takeOver: args.includes('--take-over'), log, wake: () => wake(), shut });
+  const booted = await boot({
+    folder,
+    files,
+    clock: processClock(),
+    env: process.env,
+    takeOver: args.includes('--take-over'),
+    log,
+    wake: () => wake(),
+    shut,
+  });
   if (!booted.ok) {
     log(`refused: ${booted.refusal.reason}: ${booted.refusal.text}`);
     tell({ ok: false, ...booted.refusal });
@@ -74,7 +84,14 @@ async function main(args: readonly string[]): Promise<void> {
     if (count === 0 && recorder.state.phase === 'finished') leaveWhenIdle();
   });
   crashAt('sockets.open');
-  const endpoint: Endpoint = { protocol: protocolVersion, version: room.runtime.version, pid: process.pid, fence: lease.fence, clientSocket, agentSocket: room.agentSocket };
+  const endpoint: Endpoint = {
+    protocol: protocolVersion,
+    version: room.runtime.version,
+    pid: process.pid,
+    fence: lease.fence,
+    clientSocket,
+    agentSocket: room.agentSocket,
+  };
   writeJsonAtomic(files.endpoint, endpoint);
   crashAt('endpoint.written');
   tell({ ok: true });
@@ -96,9 +113,21 @@ async function main(args: readonly string[]): Promise<void> {
   function tryNotifying(): void {
     const { state } = recorder;
     if (state.controller.starts !== 1 || room.contract.notify.kind === 'none') return;
-    const notification = { kind: 'started', run: state.run, workspace: state.workspace, text: `${state.terms.name} has started`, wall: Date.now() } as const;
+    const notification = {
+      kind: 'started',
+      run: state.run,
+      workspace: state.workspace,
+      text: `${state.terms.name} has started`,
+      wall: Date.now(),
+    } as const;
     void notify(room.contract.notify, notification).then((failure) => {
-      if (failure !== null) recorder.append([{ type: 'run.noticed', data: { level: 'warning', code: 'notify_failed', text: `notifications do not arrive: ${failure}` } }]);
+      if (failure !== null)
+        recorder.append([
+          {
+            type: 'run.noticed',
+            data: { level: 'warning', code: 'notify_failed', text: `notifications do not arrive: ${failure}` },
+          },
+        ]);
     });
   }
 
@@ -107,7 +136,9 @@ async function main(args: readonly string[]): Promise<void> {
     for (const event of events) {
       const notification = notificationFor(event, recorder.state);
       if (!notification) continue;
-      void notify(room.contract.notify, notification).then((failure) => failure && log(`notify ${notification.kind}: ${failure}`));
+      void notify(room.contract.notify, notification).then(
+        (failure) => failure && log(`notify ${notification.kind}: ${failure}`),
+      );
     }
   }
 }
@@ -116,7 +147,8 @@ async function main(args: readonly string[]): Promise<void> {
 async function giveBackUsers(room: Room): Promise<void> {
   const { tier, sessionUid, reviewUid, evaluationUid } = room.isolation;
   if (tier !== 'uid') return;
-  for (const uid of [sessionUid, reviewUid, evaluationUid]) if (uid !== undefined) await releaseFolder(room.workspace, uid);
+  for (const uid of [sessionUid, reviewUid, evaluationUid])
+    if (uid !== undefined) await releaseFolder(room.workspace, uid);
   releaseUids(room.recorder.state.run);
 }
 

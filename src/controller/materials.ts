@@ -1,4 +1,14 @@
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { explorationPrompt, reviewPrompt, type CandidateView } from '../agents/prompts.ts';
@@ -35,9 +45,24 @@ export function archiveFor(state: RunState, reader: AgentSlot | null): AgentArch
   const candidates = state.archive.map((candidate): AgentCandidate => {
     const { id, order, option, reported, note, files, bytes } = candidate;
     const author = reader === null || candidate.author === reader ? 'you' : 'peer';
-    return { id, order, author, option, ...(feedback === 'score' ? { score: candidate.score } : {}), reported, note, files, bytes };
+    return {
+      id,
+      order,
+      author,
+      option,
+      ...(feedback === 'score' ? { score: candidate.score } : {}),
+      reported,
+      note,
+      files,
+      bytes,
+    };
   });
-  return { metric: { name: metric.name, direction: metric.direction }, feedback, standing: standing(state.archive)?.id ?? null, candidates };
+  return {
+    metric: { name: metric.name, direction: metric.direction },
+    feedback,
+    standing: standing(state.archive)?.id ?? null,
+    candidates,
+  };
 }
 
 /** Writes a session's prompt where the session can read it, and returns it. */
@@ -76,7 +101,11 @@ export async function layOutReview(room: Room, reviewer: AgentSlot): Promise<voi
   const folder = new SessionFolder(room.files.sessions, { kind: 'review' });
   mkdirSync(folder.scratch, { recursive: true, mode: 0o755 });
   const { state } = room.recorder;
-  writeFileAtomic(join(folder.scratch, 'candidates.json'), `${JSON.stringify(archiveFor(state, reviewer), null, 2)}\n`, 0o644);
+  writeFileAtomic(
+    join(folder.scratch, 'candidates.json'),
+    `${JSON.stringify(archiveFor(state, reviewer), null, 2)}\n`,
+    0o644,
+  );
   for (const candidate of state.archive) {
     const target = join(folder.scratch, 'candidates', candidate.id);
     if (existsSync(target)) rmSync(target, { recursive: true, force: true });
@@ -86,7 +115,9 @@ export async function layOutReview(room: Room, reviewer: AgentSlot): Promise<voi
     await room.snapshots.restore(candidate.snapshot, target, { only: small.map(({ path }) => path) });
     const left = entries.filter((entry) => !small.includes(entry));
     if (left.length > 0) {
-      const lines = left.map(({ path, bytes }) => `${path} (${bytes} bytes): hma archive get ${candidate.id} ${JSON.stringify(path)}`);
+      const lines = left.map(
+        ({ path, bytes }) => `${path} (${bytes} bytes): hma archive get ${candidate.id} ${JSON.stringify(path)}`,
+      );
       writeFileSync(join(folder.scratch, 'candidates', `${candidate.id}.larger-files.txt`), `${lines.join('\n')}\n`);
     }
   }
@@ -113,7 +144,10 @@ export function parseBallot(text: string): { candidate: unknown; reason: unknown
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return { candidate: null, reason: null };
-    return { candidate: 'candidate' in value ? value.candidate : null, reason: 'reason' in value ? value.reason : null };
+    return {
+      candidate: 'candidate' in value ? value.candidate : null,
+      reason: 'reason' in value ? value.reason : null,
+    };
   } catch {
     return { candidate: null, reason: null };
   }
@@ -127,7 +161,10 @@ export function writeListing(room: Room): void {
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     const archive = archiveFor(state, null);
     const names = new Map(state.archive.map(({ id, author }) => [id, state.terms.agents[author].name]));
-    const candidates = archive.candidates.map(({ author: _, ...candidate }) => ({ ...candidate, author: names.get(candidate.id) }));
+    const candidates = archive.candidates.map(({ author: _, ...candidate }) => ({
+      ...candidate,
+      author: names.get(candidate.id),
+    }));
     writeFileAtomic(join(folder, 'archive.json'), `${JSON.stringify({ ...archive, candidates }, null, 2)}\n`, 0o644);
     writeFileAtomic(join(folder, 'archive.md'), listingText(archive, names), 0o644);
     crashAt('listing.written');
@@ -142,5 +179,14 @@ function listingText(archive: AgentArchive, names: ReadonlyMap<string, string>):
     const value = archive.feedback === 'score' ? c.score : c.reported;
     return `| ${c.id}${c.id === archive.standing ? ' (standing)' : ''} | ${c.option} | ${names.get(c.id) ?? ''} | ${value ?? '—'} | ${(c.note ?? '').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')} |`;
   });
-  return [`# Archive`, '', `Metric: ${archive.metric.name}, ${archive.metric.direction}. Files of a candidate: \`hma archive get ID [PATH]\`.`, '', `| candidate | option | author | ${shown} | note |`, '|---|---|---|---|---|', ...rows, ''].join('\n');
+  return [
+    `# Archive`,
+    '',
+    `Metric: ${archive.metric.name}, ${archive.metric.direction}. Files of a candidate: \`hma archive get ID [PATH]\`.`,
+    '',
+    `| candidate | option | author | ${shown} | note |`,
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }

@@ -38,7 +38,11 @@ export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void)
   beat();
   lookAtDisk(room);
   const stall = new StallWatch(room);
-  const timers = [setInterval(beat, heartbeatMs), setInterval(care, careMs), setInterval(() => void stall.look(), stall.everyMs)];
+  const timers = [
+    setInterval(beat, heartbeatMs),
+    setInterval(care, careMs),
+    setInterval(() => void stall.look(), stall.everyMs),
+  ];
   return {
     [Symbol.dispose]() {
       for (const timer of timers) clearInterval(timer);
@@ -56,10 +60,20 @@ function lookAtDisk(room: Room): void {
   if (state.phase === 'finished') return;
   if (free < floor && !state.pause) {
     releaseBallast(room.folder);
-    recorder.append([{ type: 'run.paused', data: { reason: 'disk_low', detail: `${mega(free)} MB are free, the floor is ${mega(floor)} MB; free some space, the run then goes on by itself`, by: 'hma' } }]);
+    recorder.append([
+      {
+        type: 'run.paused',
+        data: {
+          reason: 'disk_low',
+          detail: `${mega(free)} MB are free, the floor is ${mega(floor)} MB; free some space, the run then goes on by itself`,
+          by: 'hma',
+        },
+      },
+    ]);
     return;
   }
-  if (state.pause?.reason === 'disk_low' && free >= floor * recoveredAt && ensureBallast(room.folder)) recorder.append([{ type: 'run.resumed', data: { by: 'hma' } }]);
+  if (state.pause?.reason === 'disk_low' && free >= floor * recoveredAt && ensureBallast(room.folder))
+    recorder.append([{ type: 'run.resumed', data: { by: 'hma' } }]);
   else if (!state.pause && free >= floor) ensureBallast(room.folder);
 }
 
@@ -102,18 +116,25 @@ class StallWatch {
     const session = sessionOf(this.#room, living.name);
     const attempt = session && latestAttempt(session);
     const dir = new SessionFolder(files.sessions, living.name).attempt(living.attempt);
-    if (attempt?.state === 'running' && attempt.ending) return await this.#end(dir, living.nonce, session ? adapterOf(this.#room, session).graceMs : 0);
+    if (attempt?.state === 'running' && attempt.ending)
+      return await this.#end(dir, living.nonce, session ? adapterOf(this.#room, session).graceMs : 0);
     const tree = treeOf(this.#room, living.name);
     if (!tree) return;
     const activity = await treeActivity(tree, dir);
     const now = performance.now();
     const before = this.#seen?.nonce === living.nonce ? this.#seen : null;
-    const quiet = before !== null && activity.outputBytes === before.outputBytes && activity.cpuMs - before.cpuMs <= (now - before.at) * 0.01 && activity.gpuBusy !== true;
+    const quiet =
+      before !== null &&
+      activity.outputBytes === before.outputBytes &&
+      activity.cpuMs - before.cpuMs <= (now - before.at) * 0.01 &&
+      activity.gpuBusy !== true;
     const quietSince = quiet ? before.quietSince : now;
     this.#seen = { nonce: living.nonce, cpuMs: activity.cpuMs, outputBytes: activity.outputBytes, at: now, quietSince };
     if (now - quietSince < contract.stallMs) return;
     this.#seen = null;
-    recorder.append([{ type: 'attempt.ending', data: { session: living.name, attempt: living.attempt, reason: 'stall' } }]);
+    recorder.append([
+      { type: 'attempt.ending', data: { session: living.name, attempt: living.attempt, reason: 'stall' } },
+    ]);
     await this.#end(dir, living.nonce, session ? adapterOf(this.#room, session).graceMs : 0);
   }
 
@@ -121,4 +142,3 @@ class StallWatch {
     await endProgram({ dir, nonce, tier: this.#room.isolation.tier, graceMs });
   }
 }
-

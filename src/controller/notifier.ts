@@ -32,29 +32,48 @@ export async function notify(how: Notify, notification: Notification): Promise<s
         return null;
       }
       case 'url': {
-        const reply = await fetch(how.url, { method: 'POST', body, headers: { 'content-type': 'application/json' }, signal: AbortSignal.timeout(timeoutMs) });
+        const reply = await fetch(how.url, {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/json' },
+          signal: AbortSignal.timeout(timeoutMs),
+        });
         return reply.ok ? null : `${how.url} answered ${reply.status}`;
       }
     }
   } catch (error) {
-    return error instanceof Error ? error.message.split('\n')[0] ?? error.message : String(error);
+    return error instanceof Error ? (error.message.split('\n')[0] ?? error.message) : String(error);
   }
 }
 
 /** What an event is worth telling; null for most. A pause that the person asked for is not. */
 export function notificationFor(event: LedgerEvent, state: RunState): Notification | null {
   const known = event as RunEvent;
-  const of = (kind: Notification['kind'], text: string): Notification => ({ kind, run: state.run, workspace: state.workspace, text, wall: event.wall });
+  const of = (kind: Notification['kind'], text: string): Notification => ({
+    kind,
+    run: state.run,
+    workspace: state.workspace,
+    text,
+    wall: event.wall,
+  });
   switch (known.type) {
     case 'run.paused':
-      return known.data.reason === 'requested' ? null : of(known.data.reason === 'disk_low' ? 'paused' : 'needs_person', `${known.data.reason}: ${known.data.detail}`);
+      return known.data.reason === 'requested'
+        ? null
+        : of(
+            known.data.reason === 'disk_low' ? 'paused' : 'needs_person',
+            `${known.data.reason}: ${known.data.detail}`,
+          );
     case 'run.noticed':
       return known.data.level === 'person' ? of('needs_person', known.data.text) : null;
     case 'review.closed':
       return of('review_ready', `final review: ${known.data.outcome} (${known.data.detail})`);
     case 'run.finished': {
       const final = finalCandidate({ ...state, ...state.terms });
-      return of('finished', final ? `final candidate ${final.candidate}, by ${final.by}: ${final.reason}` : 'finished without a candidate');
+      return of(
+        'finished',
+        final ? `final candidate ${final.candidate}, by ${final.by}: ${final.reason}` : 'finished without a candidate',
+      );
     }
     default:
       return null;

@@ -50,10 +50,20 @@ export function asOwnerRecord(value: unknown): OwnerRecord | undefined {
 }
 
 /** Where this process runs: all that tells it from every other one. */
-export function describeSelf(clock: Clock): Pick<OwnerRecord, 'nonce' | 'host' | 'machine' | 'bootId' | 'pidNamespace' | 'pid' | 'start' | 'wall'> {
+export function describeSelf(
+  clock: Clock,
+): Pick<OwnerRecord, 'nonce' | 'host' | 'machine' | 'bootId' | 'pidNamespace' | 'pid' | 'start' | 'wall'> {
   const { wall, boot } = clock.now();
   const { pid } = process;
-  return { nonce: randomUUID(), ...thisMachine(), bootId: boot, pidNamespace: pidNamespace(), pid, start: identify(pid)?.start ?? '', wall };
+  return {
+    nonce: randomUUID(),
+    ...thisMachine(),
+    bootId: boot,
+    pidNamespace: pidNamespace(),
+    pid,
+    start: identify(pid)?.start ?? '',
+    wall,
+  };
 }
 
 function thisMachine(): { host: string; machine: string } {
@@ -119,7 +129,9 @@ function probeSocket(path: string): Promise<'answers' | 'refuses' | 'unknown'> {
     const socket = connect(path);
     socket.setTimeout(2000, () => end('unknown'));
     socket.once('connect', () => end('answers'));
-    socket.once('error', (error) => end(['ECONNREFUSED', 'ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? 'refuses' : 'unknown'));
+    socket.once('error', (error) =>
+      end(['ECONNREFUSED', 'ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? 'refuses' : 'unknown'),
+    );
     const end = (what: 'answers' | 'refuses' | 'unknown') => {
       socket.destroy();
       resolve(what);

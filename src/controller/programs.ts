@@ -2,7 +2,15 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { endTree, type TreeEnd } from '../machines/endTree.ts';
-import { abandonStart, endRunner, observeRunner, startRunner, treeOfRunner, watchRunner, type Observation } from '../machines/runnerControl.ts';
+import {
+  abandonStart,
+  endRunner,
+  observeRunner,
+  startRunner,
+  treeOfRunner,
+  watchRunner,
+  type Observation,
+} from '../machines/runnerControl.ts';
 import type { ProcessIdentity, ProgramSpec } from '../machines/port.ts';
 import { runnerFile, type RunnerExit } from '../machines/runnerFiles.ts';
 import type { Runtime } from './runtime.ts';
@@ -48,7 +56,13 @@ export async function supervise(what: Supervision): Promise<ProgramEnd> {
       return { kind: 'not_started', detail: prepared };
     }
     what.beforeSpawn();
-    const started = await startRunner({ node: what.runtime.node, runnerJs: what.runtime.runner, dir: what.dir, spec: prepared.spec, env: prepared.environment });
+    const started = await startRunner({
+      node: what.runtime.node,
+      runnerJs: what.runtime.runner,
+      dir: what.dir,
+      spec: prepared.spec,
+      env: prepared.environment,
+    });
     if (!started.ok) {
       abandonStart(what.dir, what.nonce);
       return { kind: 'not_started', detail: started.refusal.message };
@@ -71,7 +85,8 @@ function untilEnded(what: Supervision): Promise<ProgramEnd> {
     }, reject);
   };
   giveUp = setTimeout(() => {
-    if (abandonStart(what.dir, what.nonce) === 'abandoned') resolve({ kind: 'not_started', detail: `the runner did not come up within ${startWaitMs / 1000} s` });
+    if (abandonStart(what.dir, what.nonce) === 'abandoned')
+      resolve({ kind: 'not_started', detail: `the runner did not come up within ${startWaitMs / 1000} s` });
   }, startWaitMs);
   const watcher = watchRunner(what.dir, (seen) => {
     try {
@@ -117,7 +132,12 @@ async function endOf(what: Supervision, seen: Observation): Promise<ProgramEnd |
  * Ends a program and everything it started; safe to repeat. A start that has not happened yet never will. What its runner had
  * ended already is in the list too.
  */
-export async function endProgram(what: { readonly dir: string; readonly nonce: string; readonly tier: ProgramSpec['confinement']['tier']; readonly graceMs: number }): Promise<TreeEnd> {
+export async function endProgram(what: {
+  readonly dir: string;
+  readonly nonce: string;
+  readonly tier: ProgramSpec['confinement']['tier'];
+  readonly graceMs: number;
+}): Promise<TreeEnd> {
   mkdirSync(what.dir, { recursive: true, mode: 0o700 });
   const before = observeRunner(what.dir);
   const told = before.kind === 'ended' ? before.report.leftovers : [];

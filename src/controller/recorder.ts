@@ -27,7 +27,14 @@ export class Recorder {
    * `makeRoom` frees the ballast when the disk is full; true when there was one. `shut` ends this process: the ledger is another's,
    * or its end is unknown, and whoever called must not go on as if it had only failed.
    */
-  constructor(given: { ledger: Ledger; clock: Clock; state: RunState; history: readonly LedgerEvent[]; makeRoom: () => boolean; shut: (error: Error) => never }) {
+  constructor(given: {
+    ledger: Ledger;
+    clock: Clock;
+    state: RunState;
+    history: readonly LedgerEvent[];
+    makeRoom: () => boolean;
+    shut: (error: Error) => never;
+  }) {
     this.#makeRoom = given.makeRoom;
     this.#shut = given.shut;
     this.#ledger = given.ledger;

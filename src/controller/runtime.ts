@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { constants, copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { errorCode } from '../base/files.ts';
@@ -49,7 +60,11 @@ export function installRuntime(home: string): Runtime {
     if (existsSync(sample)) cpSync(sample, join(temporary, 'media', 'sample'), { recursive: true });
     placeNode(join(temporary, 'node'));
     // The shim names no absolute place, so that the folder can be renamed into position.
-    writeFileSync(join(temporary, 'bin', 'hma'), '#!/bin/sh\nhere=${0%/*}\nexec "$here/../node" "$here/../session.js" "$@"\n', { mode: 0o755 });
+    writeFileSync(
+      join(temporary, 'bin', 'hma'),
+      '#!/bin/sh\nhere=${0%/*}\nexec "$here/../node" "$here/../session.js" "$@"\n',
+      { mode: 0o755 },
+    );
     putInPlace(temporary, folder);
   }
   return runtimeIn(folder);
@@ -95,4 +110,3 @@ function putInPlace(temporary: string, folder: string): void {
     rmSync(temporary, { recursive: true, force: true }); // another process was first with the same content
   }
 }
-

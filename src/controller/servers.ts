@@ -1,7 +1,12 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 
-import { createMessageConnection, SocketMessageReader, SocketMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+  type MessageConnection,
+} from 'vscode-jsonrpc/node';
 import type { ZodType } from 'zod';
 
 import type { LedgerEvent } from '../ledger/port.ts';
@@ -34,10 +39,18 @@ async function listen(path: string, mode: number, serve: (connection: MessageCon
 }
 
 /** Registers a request whose parameters are checked first; a malformed one is an error for the caller alone. */
-function answer<Request>(connection: MessageConnection, method: string, schema: ZodType<Request>, act: (request: Request) => unknown): void {
+function answer<Request>(
+  connection: MessageConnection,
+  method: string,
+  schema: ZodType<Request>,
+  act: (request: Request) => unknown,
+): void {
   connection.onRequest(method, async (raw: unknown) => {
     const parsed = schema.safeParse(raw);
-    if (!parsed.success) throw new Error(`malformed ${method}: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`);
+    if (!parsed.success)
+      throw new Error(
+        `malformed ${method}: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`,
+      );
     return await act(parsed.data);
   });
 }
@@ -69,13 +82,23 @@ export const serveClients = (path: string, room: Room, onClients: (count: number
       onClients(--clients);
     });
     answer(connection, clientRequests.attach, schemas.attachRequest, ({ protocol, after }): AttachReply => {
-      if (protocol !== protocolVersion) throw new Error(`this controller speaks protocol ${protocolVersion}, the client ${protocol}: use the same version of HMA`);
+      if (protocol !== protocolVersion)
+        throw new Error(
+          `this controller speaks protocol ${protocolVersion}, the client ${protocol}: use the same version of HMA`,
+        );
       const { recorder } = room;
       subscription?.[Symbol.dispose]();
       subscription = recorder.subscribe((events) => publish(connection, events));
-      const base = { protocol: protocolVersion, version: room.runtime.version, runFolder: room.folder, seq: recorder.state.seq };
+      const base = {
+        protocol: protocolVersion,
+        version: room.runtime.version,
+        runFolder: room.folder,
+        seq: recorder.state.seq,
+      };
       // A client that has seen more than the ledger holds (a damaged disk cut it) begins anew.
-      return after === undefined || after > recorder.state.seq ? { ...base, state: recorder.state, missed: [] } : { ...base, state: null, missed: recorder.eventsAfter(after) };
+      return after === undefined || after > recorder.state.seq
+        ? { ...base, state: recorder.state, missed: [] }
+        : { ...base, state: null, missed: recorder.eventsAfter(after) };
     });
     answer(connection, clientRequests.intend, schemas.intent, (intent) => {
       const reply = carryOut(room, intent);

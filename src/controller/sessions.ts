@@ -75,7 +75,9 @@ export async function superviseAttempt(room: Room, name: SessionName, attempt: A
     onSpoke() {
       const now = currentAttempt(room, name, attempt);
       if (now?.state !== 'running' || now.spokeAt !== null) return;
-      room.recorder.append([{ type: 'attempt.spoke', data: { session: name, attempt: attempt.number, mono: room.clock.now().mono } }]);
+      room.recorder.append([
+        { type: 'attempt.spoke', data: { session: name, attempt: attempt.number, mono: room.clock.now().mono } },
+      ]);
     },
   });
   await recordAttemptEnd(room, { name, attempt, dir, end });
@@ -84,7 +86,11 @@ export async function superviseAttempt(room: Room, name: SessionName, attempt: A
 const currentAttempt = (room: Room, name: SessionName, attempt: Attempt): Attempt | undefined =>
   sessionOf(room, name)?.attempts.find(({ nonce }) => nonce === attempt.nonce);
 
-async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): Promise<{ spec: ProgramSpec; environment: Record<string, string> } | string> {
+async function prepareAttempt(
+  room: Room,
+  name: SessionName,
+  attempt: Attempt,
+): Promise<{ spec: ProgramSpec; environment: Record<string, string> } | string> {
   const session = sessionOf(room, name);
   if (!session) return 'the session is not there';
   const folder = folderOf(room, name);
@@ -108,7 +114,10 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
     promptFile,
     option: 'number' in session ? session.number : 0,
     attempt: attempt.number,
-    outerEnvironment: { ...room.env, HMA_DEMO_AGENTS: room.env['HMA_DEMO_AGENTS'] ?? join(room.runtime.sample, 'agents') },
+    outerEnvironment: {
+      ...room.env,
+      HMA_DEMO_AGENTS: room.env['HMA_DEMO_AGENTS'] ?? join(room.runtime.sample, 'agents'),
+    },
   };
   const launch = await adapter.prepare(context);
   if (!launch.ok) return launch.refusal.detail;
@@ -134,8 +143,21 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
       tier: room.isolation.tier,
       nested: room.isolation.nested,
       ...(uid === undefined ? {} : { uid }),
-      writable: [...(review ? [folder.scratch] : [room.workspace]), ...(ownHome ? [] : [home]), ...room.contract.isolation.writable, ...writable],
-      readable: [room.workspace, room.runtime.folder, folder.shown, ...socketFolder(room), ...ownFolder(room), ...room.contract.isolation.readable, ...readable],
+      writable: [
+        ...(review ? [folder.scratch] : [room.workspace]),
+        ...(ownHome ? [] : [home]),
+        ...room.contract.isolation.writable,
+        ...writable,
+      ],
+      readable: [
+        room.workspace,
+        room.runtime.folder,
+        folder.shown,
+        ...socketFolder(room),
+        ...ownFolder(room),
+        ...room.contract.isolation.readable,
+        ...readable,
+      ],
       hidden: room.hidden,
       home,
       tmp: folder.tmp,
@@ -146,13 +168,18 @@ async function prepareAttempt(room: Room, name: SessionName, attempt: Attempt): 
 }
 
 /** Other users reach the socket by its mode; an access list for reading alone would take that away. */
-const socketFolder = (room: Room): readonly string[] => (room.isolation.tier === 'uid' ? [] : [join(room.agentSocket, '..')]);
+const socketFolder = (room: Room): readonly string[] =>
+  room.isolation.tier === 'uid' ? [] : [join(room.agentSocket, '..')];
 
 /** The lease and the listing can't be cleaned away or forged where mounts can forbid it; elsewhere they are rebuilt. */
-const ownFolder = (room: Room): readonly string[] => (room.isolation.tier === 'bubblewrap' ? [join(room.workspace, '.hma')] : []);
+const ownFolder = (room: Room): readonly string[] =>
+  room.isolation.tier === 'bubblewrap' ? [join(room.workspace, '.hma')] : [];
 
 /** A fresh context by construction (invariant 4): HOME and TMPDIR of an earlier attempt are gone before the next one starts. */
-async function freshFolders(folder: SessionFolder, given: { readonly ownHome: boolean; readonly uid: number | undefined }): Promise<void> {
+async function freshFolders(
+  folder: SessionFolder,
+  given: { readonly ownHome: boolean; readonly uid: number | undefined },
+): Promise<void> {
   const { ownHome, uid } = given;
   for (const path of ownHome ? [folder.home, folder.tmp] : [folder.tmp]) {
     if (existsSync(path)) await removeFolder(path);
@@ -162,7 +189,10 @@ async function freshFolders(folder: SessionFolder, given: { readonly ownHome: bo
   await chmod(folder.shown, 0o755);
 }
 
-async function recordAttemptEnd(room: Room, done: { name: SessionName; attempt: Attempt; dir: string; end: ProgramEnd }): Promise<void> {
+async function recordAttemptEnd(
+  room: Room,
+  done: { name: SessionName; attempt: Attempt; dir: string; end: ProgramEnd },
+): Promise<void> {
   const { name, attempt, dir, end } = done;
   const session = sessionOf(room, name);
   const now = currentAttempt(room, name, attempt);
@@ -171,7 +201,13 @@ async function recordAttemptEnd(room: Room, done: { name: SessionName; attempt: 
   const endedItself = end.kind === 'ended' && end.report.cause === 'exit' && isOwnEnd(session, now, end.report.mono);
   const failure = failureOf(room, { session, attempt: now, dir, end, endedItself });
   const option = 'number' in session ? session : null;
-  room.recorder.append([decideAttemptEnd(room.recorder.state, { session: name, attempt: now, option, exit, endedItself, failure }, room.recorder.given())]);
+  room.recorder.append([
+    decideAttemptEnd(
+      room.recorder.state,
+      { session: name, attempt: now, option, exit, endedItself, failure },
+      room.recorder.given(),
+    ),
+  ]);
 }
 
 function exitOf(end: ProgramEnd): AttemptExit | null {
@@ -186,9 +222,16 @@ function isOwnEnd(session: Session, attempt: Attempt, exitMono: number): boolean
   return session.endingMono === null || exitMono < session.endingMono;
 }
 
-function failureOf(room: Room, done: { session: Session; attempt: Attempt; dir: string; end: ProgramEnd; endedItself: boolean }): Failure | null {
+function failureOf(
+  room: Room,
+  done: { session: Session; attempt: Attempt; dir: string; end: ProgramEnd; endedItself: boolean },
+): Failure | null {
   const { session, attempt, dir, end } = done;
-  if (attempt.state === 'running' && attempt.ending === 'stall') return { reason: 'stall', detail: `no output, CPU or GPU use for ${Math.round(room.contract.stallMs / 60_000)} min` };
+  if (attempt.state === 'running' && attempt.ending === 'stall')
+    return {
+      reason: 'stall',
+      detail: `no output, CPU or GPU use for ${Math.round(room.contract.stallMs / 60_000)} min`,
+    };
   if (session.state !== 'open') return null; // we ended it
   switch (end.kind) {
     case 'not_started':
@@ -196,7 +239,8 @@ function failureOf(room: Room, done: { session: Session; attempt: Attempt; dir: 
     case 'lost':
       return { reason: 'runner_lost', detail: 'its runner vanished (killed, or the machine restarted)' };
     case 'ended': {
-      if (end.report.outOfMemory) return { reason: 'out_of_memory', detail: 'the kernel ended it because memory ran out' };
+      if (end.report.outOfMemory)
+        return { reason: 'out_of_memory', detail: 'the kernel ended it because memory ran out' };
       const length = outputLength(dir);
       const { bytes } = readOutput(dir, Math.max(0, length - 65_536), 65_536);
       return adapterOf(room, session).classify({ exit: end.report, outputTail: bytes });
@@ -209,7 +253,11 @@ export function treeOf(room: Room, name: SessionName): ProcessTree | null {
   const session = sessionOf(room, name);
   const attempt = session && latestAttempt(session);
   if (!attempt) return null;
-  return treeOfRunner({ dir: folderOf(room, name).attempt(attempt.number), nonce: attempt.nonce, tier: room.isolation.tier });
+  return treeOfRunner({
+    dir: folderOf(room, name).attempt(attempt.number),
+    nonce: attempt.nonce,
+    tier: room.isolation.tier,
+  });
 }
 
 /** Freezes or thaws a running session's whole tree; idempotent. */
@@ -226,7 +274,9 @@ export type SessionEnd =
 /** Writes the intent to end a session, with what lives of it, before anything is signalled. */
 export function intendEnd(room: Room, end: SessionEnd): void {
   const tree = treeOf(room, end);
-  const descendants = tree ? membersOf(tree).map((one) => ({ pid: one.pid, start: one.start, command: describeProcess(one).command })) : [];
+  const descendants = tree
+    ? membersOf(tree).map((one) => ({ pid: one.pid, start: one.start, command: describeProcess(one).command }))
+    : [];
   room.recorder.append([
     end.kind === 'option'
       ? { type: 'option.ending', data: { option: end.number, reason: end.reason, descendants } }
@@ -238,11 +288,16 @@ export function intendEnd(room: Room, end: SessionEnd): void {
 function graceOf(room: Room, session: Session): number {
   const { graceMs } = adapterOf(room, session);
   const { recorder } = room;
-  return 'reviewer' in session ? Math.round(Math.min(graceMs, reviewerGrace(recorder.state, recorder.given()))) : graceMs;
+  return 'reviewer' in session
+    ? Math.round(Math.min(graceMs, reviewerGrace(recorder.state, recorder.given())))
+    : graceMs;
 }
 
 /** Ends everything that a session started: politely, then by force. Returns what was ended and what survives. */
-export async function endSessionTree(room: Room, name: SessionName): Promise<{ ended: EndedProcess[]; survivors: EndedProcess[]; ms: number }> {
+export async function endSessionTree(
+  room: Room,
+  name: SessionName,
+): Promise<{ ended: EndedProcess[]; survivors: EndedProcess[]; ms: number }> {
   const session = sessionOf(room, name);
   const began = performance.now();
   const ended: EndedProcess[] = [];
@@ -273,7 +328,10 @@ export async function cleanAfterOption(room: Room, number: number): Promise<void
     room.protectedFiles,
     changes.map(({ path }) => path),
   );
-  for (const { detail } of failed) room.recorder.append([{ type: 'run.noticed', data: { level: 'warning', code: 'protected_not_restored', text: detail } }]);
+  for (const { detail } of failed)
+    room.recorder.append([
+      { type: 'run.noticed', data: { level: 'warning', code: 'protected_not_restored', text: detail } },
+    ]);
   crashAt('session.cleaned');
   room.recorder.append([{ type: 'option.clean', data: { option: number, restored } }]);
 }
@@ -282,10 +340,22 @@ export async function cleanAfterOption(room: Room, number: number): Promise<void
 export async function closeOption(room: Room, number: number): Promise<void> {
   const option = room.recorder.state.options[number - 1];
   if (!option) return;
-  const captured = await room.snapshots.capture({ root: room.workspace, include: ['.'], exclude: ['.hma'], kind: 'workspace', ref: `workspace/option-${number}` });
-  if (!captured.ok) room.log(`no workspace snapshot after option ${number}: ${captured.refusal.reason} ${captured.refusal.detail}`);
+  const captured = await room.snapshots.capture({
+    root: room.workspace,
+    include: ['.'],
+    exclude: ['.hma'],
+    kind: 'workspace',
+    ref: `workspace/option-${number}`,
+  });
+  if (!captured.ok)
+    room.log(`no workspace snapshot after option ${number}: ${captured.refusal.reason} ${captured.refusal.detail}`);
   const workspaceSnapshot = captured.ok ? captured.value.id : null;
   const last = latestAttempt(option);
   const endedItself = last?.state === 'ended' && last.endedItself;
-  room.recorder.append([{ type: 'option.closed', data: { option: number, closure: closureOf(room.recorder.state, option), endedItself, workspaceSnapshot } }]);
+  room.recorder.append([
+    {
+      type: 'option.closed',
+      data: { option: number, closure: closureOf(room.recorder.state, option), endedItself, workspaceSnapshot },
+    },
+  ]);
 }

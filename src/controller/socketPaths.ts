@@ -51,7 +51,8 @@ export function socketPaths(options: SocketOptions): Result<SocketPaths, SocketR
   const uid = options.uid ?? process.getuid?.() ?? 0;
   const runtime = (options.env ?? process.env)['XDG_RUNTIME_DIR'];
   const bases = [join(options.tmp ?? '/tmp', `hma-${uid}`)];
-  if (runtime !== undefined && uid !== 0 && isAbsolute(runtime) && isOwn(runtime, uid)) bases.unshift(join(runtime, 'hma'));
+  if (runtime !== undefined && uid !== 0 && isAbsolute(runtime) && isOwn(runtime, uid))
+    bases.unshift(join(runtime, 'hma'));
   let answer: Result<SocketPaths, SocketRefusal> | undefined;
   for (const base of bases) {
     answer = socketsBelow(base, options.run, uid);
@@ -64,7 +65,11 @@ function socketsBelow(base: string, run: string, uid: number): Result<SocketPath
   const paths = { client: join(base, 'c', `${run}.sock`), agent: join(base, 'a', `${run}.sock`) };
   const bytes = Buffer.byteLength(paths.client);
   if (bytes > longestPath) return refused({ reason: 'too_long', path: paths.client, bytes });
-  for (const [folder, mode] of [[base, 0o711], [join(base, 'c'), 0o700], [join(base, 'a'), 0o711]] as const) {
+  for (const [folder, mode] of [
+    [base, 0o711],
+    [join(base, 'c'), 0o700],
+    [join(base, 'a'), 0o711],
+  ] as const) {
     const refusal = ownFolder(folder, mode, uid);
     if (refusal !== undefined) return refused(refusal);
   }
@@ -76,10 +81,12 @@ function ownFolder(path: string, mode: number, uid: number): SocketRefusal | und
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') return { reason: 'unwritable', path, code: errorCode(error) ?? '', detail: String(error) };
+    if (errorCode(error) !== 'EEXIST')
+      return { reason: 'unwritable', path, code: errorCode(error) ?? '', detail: String(error) };
   }
   const stats = lstatSync(path);
-  if (!stats.isDirectory()) return { reason: 'foreign', path, detail: stats.isSymbolicLink() ? 'it is a symbolic link' : 'it is no folder' };
+  if (!stats.isDirectory())
+    return { reason: 'foreign', path, detail: stats.isSymbolicLink() ? 'it is a symbolic link' : 'it is no folder' };
   if (stats.uid !== uid) return { reason: 'foreign', path, detail: `it belongs to user ${stats.uid}` };
   if ((stats.mode & 0o777) !== mode) chmodSync(path, mode);
   return undefined;

@@ -3,7 +3,10 @@ import type { ExperimentEvents } from './events.ts';
 import type { Experiment } from './model.ts';
 
 /** Folds an event into the list of experiments. Total: events about unknown ids change nothing. */
-export function evolveExperiments(experiments: readonly Experiment[], event: StampedOf<ExperimentEvents>): readonly Experiment[] {
+export function evolveExperiments(
+  experiments: readonly Experiment[],
+  event: StampedOf<ExperimentEvents>,
+): readonly Experiment[] {
   switch (event.type) {
     case 'experiment.submitted':
       return [
@@ -19,7 +22,11 @@ export function evolveExperiments(experiments: readonly Experiment[], event: Sta
 }
 
 /** Replaces the experiment named; looks from the end, where the undecided ones are. */
-function replaceLast(experiments: readonly Experiment[], id: string, change: (e: Experiment) => Experiment): readonly Experiment[] {
+function replaceLast(
+  experiments: readonly Experiment[],
+  id: string,
+  change: (e: Experiment) => Experiment,
+): readonly Experiment[] {
   const index = experiments.findLastIndex((experiment) => experiment.id === id);
   const found = experiments[index];
   return found ? experiments.with(index, change(found)) : experiments;
@@ -27,17 +34,30 @@ function replaceLast(experiments: readonly Experiment[], id: string, change: (e:
 
 function evolveExperiment(
   experiment: Experiment,
-  event: Exclude<StampedOf<ExperimentEvents>, { type: 'experiment.submitted' | 'submission.refused' | 'validation.ended' }>,
+  event: Exclude<
+    StampedOf<ExperimentEvents>,
+    { type: 'experiment.submitted' | 'submission.refused' | 'validation.ended' }
+  >,
 ): Experiment {
   if (experiment.state === 'accepted' || experiment.state === 'rejected') return experiment;
   switch (event.type) {
     case 'evaluation.starting': {
       const { nonce, kind } = event.data;
-      return { ...experiment, state: 'evaluating', evaluations: [...experiment.evaluations, { nonce, kind, startedAt: event.active, verdict: null, endedAt: null }] };
+      return {
+        ...experiment,
+        state: 'evaluating',
+        evaluations: [
+          ...experiment.evaluations,
+          { nonce, kind, startedAt: event.active, verdict: null, endedAt: null },
+        ],
+      };
     }
     case 'evaluation.ended': {
       const { nonce, verdict, at } = event.data;
-      return { ...experiment, evaluations: experiment.evaluations.map((e) => (e.nonce === nonce ? { ...e, verdict, endedAt: at } : e)) };
+      return {
+        ...experiment,
+        evaluations: experiment.evaluations.map((e) => (e.nonce === nonce ? { ...e, verdict, endedAt: at } : e)),
+      };
     }
     case 'experiment.accepted': {
       const { score, flags } = event.data;
@@ -45,7 +65,15 @@ function evolveExperiment(
     }
     case 'experiment.rejected': {
       const { code, reason, score } = event.data;
-      return { ...experiment, state: 'rejected', code, reason, score, decidedAt: event.active, decidedWall: event.wall };
+      return {
+        ...experiment,
+        state: 'rejected',
+        code,
+        reason,
+        score,
+        decidedAt: event.active,
+        decidedWall: event.wall,
+      };
     }
   }
 }

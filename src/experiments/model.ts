@@ -65,9 +65,23 @@ export type Experiment = {
   readonly evaluations: readonly Evaluation[];
 } & (
   | { readonly state: 'queued' | 'evaluating' }
-  | { readonly state: 'accepted'; readonly score: number; readonly decidedAt: number; readonly decidedWall: number; readonly flags: readonly Flag[] }
-  | { readonly state: 'rejected'; readonly code: RejectionCode; readonly reason: string; readonly score: number | null; readonly decidedAt: number; readonly decidedWall: number }
+  | {
+      readonly state: 'accepted';
+      readonly score: number;
+      readonly decidedAt: number;
+      readonly decidedWall: number;
+      readonly flags: readonly Flag[];
+    }
+  | {
+      readonly state: 'rejected';
+      readonly code: RejectionCode;
+      readonly reason: string;
+      readonly score: number | null;
+      readonly decidedAt: number;
+      readonly decidedWall: number;
+    }
 );
 
 /** An experiment whose place in the order of decisions is still open. */
-export const isUndecided = (experiment: Experiment): boolean => experiment.state === 'queued' || experiment.state === 'evaluating';
+export const isUndecided = (experiment: Experiment): boolean =>
+  experiment.state === 'queued' || experiment.state === 'evaluating';

@@ -66,7 +66,9 @@ export function checkLine(line: string, previous: string): string | undefined {
 export function parseObject(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -103,7 +105,9 @@ export function readHeader(line: string): HeaderReading {
   const seals = value['seals'] === null ? null : asSeal(value['seals']);
   if (seals === undefined || !isCount(value['fence'])) return { kind: 'broken' };
   const own = checkLine(line, seals?.hash ?? firstHash);
-  return own === undefined ? { kind: 'broken' } : { kind: 'header', header: { v: value['v'], fence: value['fence'], seals }, hash: own };
+  return own === undefined
+    ? { kind: 'broken' }
+    : { kind: 'header', header: { v: value['v'], fence: value['fence'], seals }, hash: own };
 }
 
 /** The first line of a new segment. */

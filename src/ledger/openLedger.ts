@@ -33,9 +33,13 @@ export type LedgerRefusal =
 export function describeLedgerRefusal(refusal: LedgerRefusal): string {
   switch (refusal.reason) {
     case 'broken': {
-      const places = refusal.problems.filter((problem) => problem.fatal).map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`);
+      const places = refusal.problems
+        .filter((problem) => problem.fatal)
+        .map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`);
       const newer = refusal.problems.some((problem) => problem.reason === 'newer_version');
-      const remedy = newer ? 'Continue this run with the newer HMA.' : 'What lies before it can still be read with `hma log`; restore the file from a backup to continue the run.';
+      const remedy = newer
+        ? 'Continue this run with the newer HMA.'
+        : 'What lies before it can still be read with `hma log`; restore the file from a backup to continue the run.';
       return `The run's ledger can't be continued: ${places.join('; ')}. ${remedy}`;
     }
     case 'fence_used':
@@ -98,7 +102,12 @@ export function openLedger(options: LedgerOptions): Result<OpenedLedger, LedgerR
     if (!createFileAtomic(path, `${line}\n`)) return refused({ reason: 'fence_used', fence, newest: fence });
     crashPoint('ledger.segmentCreated');
     const end = { fence, bytes: Buffer.byteLength(line) + 1, hash, lastSeq: last?.lastSeq ?? 0 };
-    return ok({ ledger: new SegmentWriter(openSync(path, 'r+'), end, { ...options, crashPoint }), events, problems, setAside });
+    return ok({
+      ledger: new SegmentWriter(openSync(path, 'r+'), end, { ...options, crashPoint }),
+      events,
+      problems,
+      setAside,
+    });
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
@@ -142,9 +151,19 @@ class SegmentWriter implements Ledger {
     crashPoint('ledger.written');
     this.#orRollBack(() => fdatasyncSync(this.#fd));
     crashPoint('ledger.synced');
-    if (!confirmFence()) throw this.#shutWith(new FenceLost(`Owner ${fence} of this run was replaced by another one; this controller ends without telling what it last wrote.`));
+    if (!confirmFence())
+      throw this.#shutWith(
+        new FenceLost(
+          `Owner ${fence} of this run was replaced by another one; this controller ends without telling what it last wrote.`,
+        ),
+      );
     crashPoint('ledger.confirmed');
-    this.#end = { fence, bytes: this.#end.bytes + batch.bytes.length, hash: batch.hash, lastSeq: this.#end.lastSeq + events.length };
+    this.#end = {
+      fence,
+      bytes: this.#end.bytes + batch.bytes.length,
+      hash: batch.hash,
+      lastSeq: this.#end.lastSeq + events.length,
+    };
     return batch.events;
   }
 
@@ -164,9 +183,17 @@ class SegmentWriter implements Ledger {
         fsyncSync(this.#fd);
       } catch (second) {
         const both = new AggregateError([cause, second]);
-        throw this.#shutWith(new LedgerUnwritable(`The ledger ${segment} can't be written, nor its last line taken back: ${String(second)}`, { cause: both }));
+        throw this.#shutWith(
+          new LedgerUnwritable(
+            `The ledger ${segment} can't be written, nor its last line taken back: ${String(second)}`,
+            { cause: both },
+          ),
+        );
       }
-      if (full) throw new LedgerFull(`The disk is full: the ledger ${segment} can't grow. Make room, then \`hma resume\`.`, { cause });
+      if (full)
+        throw new LedgerFull(`The disk is full: the ledger ${segment} can't grow. Make room, then \`hma resume\`.`, {
+          cause,
+        });
       throw this.#shutWith(new LedgerUnwritable(`The ledger ${segment} can't be written: ${String(cause)}`, { cause }));
     }
   }
@@ -186,7 +213,8 @@ function encodeBatch(news: readonly NewEvent[], after: Seal): Batch {
     seq += 1;
     const sealed = sealLine({ seq, end, v, wall, mono, active, type, data }, hash);
     const readBack = asEventLine(parseObject(sealed.line) ?? {});
-    if (readBack === undefined) throw new TypeError(`not an event that can be remembered: ${sealed.line.slice(0, 500)}`);
+    if (readBack === undefined)
+      throw new TypeError(`not an event that can be remembered: ${sealed.line.slice(0, 500)}`);
     hash = sealed.hash;
     lines.push(`${sealed.line}\n`);
     return readBack.event;

@@ -17,12 +17,16 @@ export function stateHome(env: NodeJS.ProcessEnv = process.env, fromContract: st
 
 /** A workspace's name in the state folder: its base name for people, a hash of its real path for uniqueness. */
 export function workspaceId(workspace: string): string {
-  const name = basename(workspace).replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 40) || 'root';
+  const name =
+    basename(workspace)
+      .replace(/[^A-Za-z0-9._-]/g, '_')
+      .slice(0, 40) || 'root';
   return `${name}-${createHash('sha256').update(workspace).digest('hex').slice(0, 10)}`;
 }
 
 /** Where one run keeps everything it remembers. */
-export const runFolderOf = (home: string, workspace: string, run: string): string => join(home, 'workspaces', workspaceId(workspace), 'runs', run);
+export const runFolderOf = (home: string, workspace: string, run: string): string =>
+  join(home, 'workspaces', workspaceId(workspace), 'runs', run);
 
 /** A run's id: UTC second of its start and four random hex digits, so that names sort by time. */
 export function newRunId(wall: number, random: string): string {

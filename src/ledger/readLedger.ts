@@ -30,7 +30,8 @@ export const segmentName = (fence: number): string => `ledger-${fence}.jsonl`;
 export function readLedger(dir: string): LedgerReading {
   for (let attempt = 1; ; attempt += 1) {
     const fences = listFences(dir);
-    if (typeof fences === 'string') return { events: [], problems: [problemOf(dir, 0, 'unreadable', fences)], last: null, newestFence: 0 };
+    if (typeof fences === 'string')
+      return { events: [], problems: [problemOf(dir, 0, 'unreadable', fences)], last: null, newestFence: 0 };
     const reading = readSegments(dir, fences);
     // a new owner may have sealed an old segment while it was being read; what lies beyond that seal must not be taken for the ledger
     if (attempt === 5 || listFences(dir).at(-1) === fences.at(-1)) return reading;
@@ -49,7 +50,13 @@ function readSegments(dir: string, fences: readonly number[]): LedgerReading {
   const { chain, problems, torn } = followSeals(dir, fences);
   const reading = readChain(chain, problems);
   const tornBytes = reading.torn ?? torn;
-  return { events: reading.events, problems, last: reading.last, newestFence: fences.at(-1) ?? 0, ...(tornBytes && { torn: tornBytes }) };
+  return {
+    events: reading.events,
+    problems,
+    last: reading.last,
+    newestFence: fences.at(-1) ?? 0,
+    ...(tornBytes && { torn: tornBytes }),
+  };
 }
 
 /** The fences that have a segment, in order; or why they can't be listed. */
@@ -62,7 +69,12 @@ function listFences(dir: string): readonly number[] | string {
   }
 }
 
-function problemOf(file: string, line: number, reason: Exclude<LedgerProblem['reason'], 'torn_tail'>, detail: string): LedgerProblem {
+function problemOf(
+  file: string,
+  line: number,
+  reason: Exclude<LedgerProblem['reason'], 'torn_tail'>,
+  detail: string,
+): LedgerProblem {
   return { file, line, reason, detail, fatal: true };
 }
 
@@ -107,7 +119,14 @@ function openSegment(file: string, fence: number): Segment | { problem: LedgerPr
     bytes = readFileSync(file);
   } catch (error) {
     const missing = errorCode(error) === 'ENOENT';
-    return { problem: problemOf(file, 0, 'unreadable', missing ? 'the segment is missing, but a later one continues it' : String(error)) };
+    return {
+      problem: problemOf(
+        file,
+        0,
+        'unreadable',
+        missing ? 'the segment is missing, but a later one continues it' : String(error),
+      ),
+    };
   }
   const headerBytes = bytes.indexOf(10) + 1;
   if (headerBytes === 0) {
@@ -115,33 +134,65 @@ function openSegment(file: string, fence: number): Segment | { problem: LedgerPr
     return { problem: { file, line: 1, reason: 'torn_tail', detail, fatal: false }, bytes };
   }
   const reading = readHeader(bytes.toString('utf8', 0, headerBytes - 1));
-  if (reading.kind === 'newer') return { problem: problemOf(file, 1, 'newer_version', `it has format ${reading.v}, which a newer HMA wrote; this one can't continue it`) };
-  if (reading.kind === 'broken' || reading.header.fence !== fence || (reading.header.seals?.fence ?? 0) >= fence) return { problem: problemOf(file, 1, 'broken_chain', 'the first line was changed') };
+  if (reading.kind === 'newer')
+    return {
+      problem: problemOf(
+        file,
+        1,
+        'newer_version',
+        `it has format ${reading.v}, which a newer HMA wrote; this one can't continue it`,
+      ),
+    };
+  if (reading.kind === 'broken' || reading.header.fence !== fence || (reading.header.seals?.fence ?? 0) >= fence)
+    return { problem: problemOf(file, 1, 'broken_chain', 'the first line was changed') };
   return { file, bytes, header: reading.header, headerBytes, headerHash: reading.hash };
 }
 
 /** Reads the segments in order, each up to the seal in the next one; stops at the first break. */
-function readChain(chain: readonly Segment[], problems: LedgerProblem[]): Pick<LedgerReading, 'events' | 'last' | 'torn'> {
+function readChain(
+  chain: readonly Segment[],
+  problems: LedgerProblem[],
+): Pick<LedgerReading, 'events' | 'last' | 'torn'> {
   let events: LedgerEvent[] = [];
   let last: Seal | null = null;
   for (const [index, segment] of chain.entries()) {
     const seal = chain[index + 1]?.header.seals ?? undefined;
     const bytes = seal === undefined ? segment.bytes : segment.bytes.subarray(0, seal.bytes);
     const { file, headerBytes, headerHash } = segment;
-    const reading = readSegment({ file, bytes, fence: segment.header.fence, headerBytes, headerHash, lastSeq: last?.lastSeq ?? 0, sealed: seal !== undefined });
+    const reading = readSegment({
+      file,
+      bytes,
+      fence: segment.header.fence,
+      headerBytes,
+      headerHash,
+      lastSeq: last?.lastSeq ?? 0,
+      sealed: seal !== undefined,
+    });
     events = events.length === 0 ? [...reading.events] : events.concat(reading.events);
     last = reading.end;
     if (reading.problem !== undefined) {
       problems.push(reading.problem);
       if (reading.problem.fatal) break;
-      return { events, last, torn: { fence: segment.header.fence, bytes: Buffer.from(bytes.subarray(reading.end.bytes)) } };
+      return {
+        events,
+        last,
+        torn: { fence: segment.header.fence, bytes: Buffer.from(bytes.subarray(reading.end.bytes)) },
+      };
     }
     if (seal !== undefined && !sameSeal(seal, reading.end)) {
-      problems.push(problemOf(file, 0, 'bad_seal', `it ends at ${reading.end.bytes} bytes with event ${reading.end.lastSeq}; the next segment sealed it at ${seal.bytes} bytes with event ${seal.lastSeq}`));
+      problems.push(
+        problemOf(
+          file,
+          0,
+          'bad_seal',
+          `it ends at ${reading.end.bytes} bytes with event ${reading.end.lastSeq}; the next segment sealed it at ${seal.bytes} bytes with event ${seal.lastSeq}`,
+        ),
+      );
       break;
     }
   }
   return { events, last };
 }
 
-const sameSeal = (a: Seal, b: Seal): boolean => a.fence === b.fence && a.bytes === b.bytes && a.hash === b.hash && a.lastSeq === b.lastSeq;
+const sameSeal = (a: Seal, b: Seal): boolean =>
+  a.fence === b.fence && a.bytes === b.bytes && a.hash === b.hash && a.lastSeq === b.lastSeq;

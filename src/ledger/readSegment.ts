@@ -33,7 +33,11 @@ export function readSegment(source: SegmentSource): SegmentReading {
   let batch: LedgerEvent[] = [];
   let line = 1;
   let [at, hash, seq, batchEnd] = [end.bytes, end.hash, end.lastSeq, 0];
-  const stop = (fault: Fault): SegmentReading => ({ events, end, problem: { file: source.file, line: line + 1, ...asTorn(source, end.bytes, at, hash, fault) } });
+  const stop = (fault: Fault): SegmentReading => ({
+    events,
+    end,
+    problem: { file: source.file, line: line + 1, ...asTorn(source, end.bytes, at, hash, fault) },
+  });
   while (at < bytes.length) {
     const stopAt = bytes.indexOf(newline, at);
     if (stopAt === -1) return stop({ reason: 'unparsable', detail: 'the last line has no end' });
@@ -49,25 +53,44 @@ export function readSegment(source: SegmentSource): SegmentReading {
       end = { fence: source.fence, bytes: at, hash, lastSeq: seq };
     }
   }
-  return batch.length === 0 ? { events, end } : stop({ reason: 'broken_chain', detail: `events ${seq + 1} to ${batchEnd} of a batch are missing` });
+  return batch.length === 0
+    ? { events, end }
+    : stop({ reason: 'broken_chain', detail: `events ${seq + 1} to ${batchEnd} of a batch are missing` });
 }
 
-function readLine(text: string, after: { hash: string; seq: number; batchEnd: number | undefined }): Fault | { event: LedgerEvent; end: number; hash: string } {
+function readLine(
+  text: string,
+  after: { hash: string; seq: number; batchEnd: number | undefined },
+): Fault | { event: LedgerEvent; end: number; hash: string } {
   const value = parseObject(text);
   const parsed = value === undefined ? undefined : asEventLine(value);
   if (parsed === undefined) return { reason: 'unparsable', detail: 'the line is no event' };
-  if (parsed.event.seq !== after.seq + 1) return { reason: 'broken_chain', detail: `event ${after.seq + 1} is expected, event ${parsed.event.seq} is here` };
+  if (parsed.event.seq !== after.seq + 1)
+    return { reason: 'broken_chain', detail: `event ${after.seq + 1} is expected, event ${parsed.event.seq} is here` };
   const hash = checkLine(text, after.hash);
-  if (hash === undefined) return { reason: 'broken_chain', detail: `event ${parsed.event.seq} or the line before it was changed` };
-  if (after.batchEnd !== undefined && parsed.end !== after.batchEnd) return { reason: 'broken_chain', detail: `event ${parsed.event.seq} belongs to another batch` };
+  if (hash === undefined)
+    return { reason: 'broken_chain', detail: `event ${parsed.event.seq} or the line before it was changed` };
+  if (after.batchEnd !== undefined && parsed.end !== after.batchEnd)
+    return { reason: 'broken_chain', detail: `event ${parsed.event.seq} belongs to another batch` };
   return { ...parsed, hash };
 }
 
 /** Tells a write that never finished (nobody was ever told of it) from damage to what had been synced. */
-function asTorn(source: SegmentSource, from: number, at: number, hash: string, fault: Fault): Pick<LedgerProblem, 'reason' | 'detail' | 'fatal'> {
+function asTorn(
+  source: SegmentSource,
+  from: number,
+  at: number,
+  hash: string,
+  fault: Fault,
+): Pick<LedgerProblem, 'reason' | 'detail' | 'fatal'> {
   const { bytes } = source;
-  if (source.sealed || !(isCutOff(bytes, at, hash) || isHalfWritten(bytes.subarray(from)))) return { ...fault, fatal: true };
-  return { reason: 'torn_tail', detail: `the last ${bytes.length - from} bytes were never completely written`, fatal: false };
+  if (source.sealed || !(isCutOff(bytes, at, hash) || isHalfWritten(bytes.subarray(from))))
+    return { ...fault, fatal: true };
+  return {
+    reason: 'torn_tail',
+    detail: `the last ${bytes.length - from} bytes were never completely written`,
+    fatal: false,
+  };
 }
 
 /** The bytes just stop. A line that is intact but for its last byte was complete, so its newline was changed later. */

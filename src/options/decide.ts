@@ -28,7 +28,10 @@ export function nextAgent(state: RunState): AgentSlot {
 }
 
 /** How an open option stands to its end. */
-export type OptionEnd = { readonly kind: 'now'; readonly reason: Closure } | { readonly kind: 'at'; readonly active: number } | { readonly kind: 'no' };
+export type OptionEnd =
+  | { readonly kind: 'now'; readonly reason: Closure }
+  | { readonly kind: 'at'; readonly active: number }
+  | { readonly kind: 'no' };
 
 /** Whether an open option must end, and why: a person's or the clock's word first, then the cap or the budget once its receipt was seen. */
 export function optionEnd(state: RunState, option: Option, given: { active: number; lingerMs: number }): OptionEnd {
@@ -47,34 +50,56 @@ export function optionEnd(state: RunState, option: Option, given: { active: numb
   const latest = latestAttempt(option);
   if (!latest || latest.state === 'ended') return { kind: 'now', reason: full };
   const lastAccepted = state.archive.at(-1)?.acceptedAt ?? given.active;
-  const due = option.capSeenAt === null ? lastAccepted + receiptWaitMs : Math.min(option.capSeenAt + given.lingerMs, lastAccepted + receiptWaitMs);
+  const due =
+    option.capSeenAt === null
+      ? lastAccepted + receiptWaitMs
+      : Math.min(option.capSeenAt + given.lingerMs, lastAccepted + receiptWaitMs);
   return given.active >= due ? { kind: 'now', reason: full } : { kind: 'at', active: due };
 }
 
 /** How the option is closed in the books: a used-up cap is always `cap`, whatever ended the session. */
-export const closureOf = (state: RunState, option: Option): Closure => (option.accepted.length >= capOf(state) ? 'cap' : (option.closure ?? 'natural'));
+export const closureOf = (state: RunState, option: Option): Closure =>
+  option.accepted.length >= capOf(state) ? 'cap' : (option.closure ?? 'natural');
 
 /** Decides what an attempt's end means: a natural end, or a failure with or without another attempt. */
 export function decideAttemptEnd(
   state: RunState,
-  end: { session: SessionName; attempt: Attempt; option: Option | null; exit: AttemptExit | null; endedItself: boolean; failure: Failure | null },
+  end: {
+    session: SessionName;
+    attempt: Attempt;
+    option: Option | null;
+    exit: AttemptExit | null;
+    endedItself: boolean;
+    failure: Failure | null;
+  },
   given: Given,
 ): RunFact {
   const { session, attempt, option, exit, endedItself } = end;
-  const thawed = endedItself && end.failure !== null && state.resumedAt !== null && given.active - state.resumedAt < afterThawMs && attempt.startingAt < state.resumedAt;
-  const failure: Failure | null = thawed && end.failure ? { reason: 'after_thaw', detail: end.failure.detail } : end.failure;
+  const thawed =
+    endedItself &&
+    end.failure !== null &&
+    state.resumedAt !== null &&
+    given.active - state.resumedAt < afterThawMs &&
+    attempt.startingAt < state.resumedAt;
+  const failure: Failure | null =
+    thawed && end.failure ? { reason: 'after_thaw', detail: end.failure.detail } : end.failure;
   const counts = failure !== null && failure.reason !== 'after_thaw';
   const data = { session, attempt: attempt.number, exit, endedItself, failure, counts };
   return { type: 'attempt.ended', data: { ...data, retryAt: retryTime({ state, option, failure, counts }, given) } };
 }
 
-function retryTime(end: { state: RunState; option: Option | null; failure: Failure | null; counts: boolean }, given: Given): number | null {
+function retryTime(
+  end: { state: RunState; option: Option | null; failure: Failure | null; counts: boolean },
+  given: Given,
+): number | null {
   const { state, option, failure, counts } = end;
   if (!option || option.state !== 'open' || option.accepted.length >= capOf(state)) return null;
   const { attempts, waitMs } = state.terms.failures;
   if (failure === null) {
     // The paper's single-agent baseline is asked again when it ends itself; never in a hot loop.
-    return state.terms.policy.mode === 'single' ? given.active + Math.min(longestWaitMs, Math.max(shortestWaitMs, waitMs) * quickAttempts(option, given.active)) : null;
+    return state.terms.policy.mode === 'single'
+      ? given.active + Math.min(longestWaitMs, Math.max(shortestWaitMs, waitMs) * quickAttempts(option, given.active))
+      : null;
   }
   if (!counts) return given.active;
   if (option.failures + 1 >= attempts) return null;
@@ -95,7 +120,9 @@ function quickAttempts(option: Option, active: number): number {
 }
 
 /** When the next option may start: at once, later (options that end at once or fail are slowed down), or not before a person says so. */
-export type NextStart = { readonly kind: 'at'; readonly active: number } | { readonly kind: 'pause'; readonly detail: string };
+export type NextStart =
+  | { readonly kind: 'at'; readonly active: number }
+  | { readonly kind: 'pause'; readonly detail: string };
 
 /** Slows down options that follow each other in seconds; pauses when they never do anything. */
 export function nextStart(state: RunState): NextStart {
@@ -107,13 +134,26 @@ export function nextStart(state: RunState): NextStart {
   if (trailing < 2 || sincePerson) return { kind: 'at', active: last.closedAt };
   const atOnce = closed.length - 1 - closed.findLastIndex((option) => !endedAtOnce(option));
   if (atOnce >= endsAtOnceToPause) {
-    return { kind: 'pause', detail: `the last ${atOnce} sessions ended within seconds without submitting anything; look at their output (hma log), then resume` };
+    return {
+      kind: 'pause',
+      detail: `the last ${atOnce} sessions ended within seconds without submitting anything; look at their output (hma log), then resume`,
+    };
   }
-  return { kind: 'at', active: last.closedAt + Math.min(longestWaitMs, Math.max(shortestWaitMs, state.terms.failures.waitMs) * 2 ** (trailing - 2)) };
+  return {
+    kind: 'at',
+    active:
+      last.closedAt +
+      Math.min(longestWaitMs, Math.max(shortestWaitMs, state.terms.failures.waitMs) * 2 ** (trailing - 2)),
+  };
 }
 
-const endedAtOnce = (option: Option): boolean => option.endedItself && option.submissions === 0 && option.closedAt !== null && option.closedAt - option.openedAt < atOnceMs;
-const failedIdle = (option: Option): boolean => (option.closure === 'failed' || option.closure === 'stalled') && option.accepted.length === 0;
+const endedAtOnce = (option: Option): boolean =>
+  option.endedItself &&
+  option.submissions === 0 &&
+  option.closedAt !== null &&
+  option.closedAt - option.openedAt < atOnceMs;
+const failedIdle = (option: Option): boolean =>
+  (option.closure === 'failed' || option.closure === 'stalled') && option.accepted.length === 0;
 
 /** Options in a row, latest first, that closed without an accepted experiment ("barren"). */
 export const barrenInARow = (state: RunState): number => {

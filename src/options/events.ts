@@ -13,13 +13,28 @@ export interface OptionEvents {
     readonly descendants: readonly (ProcessIdentity & { readonly command: string })[];
   };
   'option.settled': { readonly option: number };
-  'option.reaped': { readonly option: number; readonly ended: readonly EndedProcess[]; readonly survivors: readonly EndedProcess[]; readonly ms: number };
+  'option.reaped': {
+    readonly option: number;
+    readonly ended: readonly EndedProcess[];
+    readonly survivors: readonly EndedProcess[];
+    readonly ms: number;
+  };
   'option.clean': { readonly option: number; readonly restored: readonly string[] };
-  'option.closed': { readonly option: number; readonly closure: Closure; readonly endedItself: boolean; readonly workspaceSnapshot: string | null };
+  'option.closed': {
+    readonly option: number;
+    readonly closure: Closure;
+    readonly endedItself: boolean;
+    readonly workspaceSnapshot: string | null;
+  };
   /** The receipt that used the cap up has reached the session. */
   'option.capSeen': { readonly option: number };
   /** Write-ahead intent of a spawn. */
-  'attempt.starting': { readonly session: SessionName; readonly attempt: number; readonly nonce: string; readonly promptHash: string };
+  'attempt.starting': {
+    readonly session: SessionName;
+    readonly attempt: number;
+    readonly nonce: string;
+    readonly promptHash: string;
+  };
   'attempt.started': { readonly session: SessionName; readonly attempt: number; readonly runner: ProcessIdentity };
   /** Its first output was seen. */
   'attempt.spoke': { readonly session: SessionName; readonly attempt: number; readonly mono: number };

@@ -3,7 +3,14 @@ import type { OptionEvents } from './events.ts';
 import type { Attempt, EndStamps, Option } from './model.ts';
 
 /** Stamps of a session that has not begun to end. */
-export const notEnding: EndStamps = { endingAt: null, endingMono: null, settledAt: null, reapedAt: null, cleanAt: null, closedAt: null };
+export const notEnding: EndStamps = {
+  endingAt: null,
+  endingMono: null,
+  settledAt: null,
+  reapedAt: null,
+  cleanAt: null,
+  closedAt: null,
+};
 
 type AttemptEvent = Extract<StampedOf<OptionEvents>, { type: `attempt.${string}` }>;
 
@@ -21,7 +28,16 @@ function evolveAttempt(attempt: Attempt, event: Exclude<AttemptEvent, { type: 'a
   switch (event.type) {
     case 'attempt.started':
       return attempt.state === 'starting'
-        ? { number, nonce, startingAt, state: 'running', startedAt: event.active, runner: event.data.runner, spokeAt: null, ending: null }
+        ? {
+            number,
+            nonce,
+            startingAt,
+            state: 'running',
+            startedAt: event.active,
+            runner: event.data.runner,
+            spokeAt: null,
+            ending: null,
+          }
         : attempt;
     case 'attempt.spoke':
       return attempt.state === 'running' && attempt.spokeAt === null ? { ...attempt, spokeAt: event.active } : attempt;
@@ -32,7 +48,18 @@ function evolveAttempt(attempt: Attempt, event: Exclude<AttemptEvent, { type: 'a
       const { exit, endedItself, failure } = event.data;
       const startedAt = attempt.state === 'running' ? attempt.startedAt : null;
       const spokeAt = attempt.state === 'running' ? attempt.spokeAt : null;
-      return { number, nonce, startingAt, state: 'ended', startedAt, spokeAt, endedAt: event.active, exit, endedItself, failure };
+      return {
+        number,
+        nonce,
+        startingAt,
+        state: 'ended',
+        startedAt,
+        spokeAt,
+        endedAt: event.active,
+        exit,
+        endedItself,
+        failure,
+      };
     }
   }
 }
@@ -43,7 +70,12 @@ export function evolveOptions(options: readonly Option[], event: StampedOf<Optio
     const { option: number, agent, tokenHash } = event.data;
     return [...options, openedOption({ number, agent, tokenHash, openedAt: event.active })];
   }
-  const number = 'session' in event.data ? (event.data.session.kind === 'option' ? event.data.session.number : null) : event.data.option;
+  const number =
+    'session' in event.data
+      ? event.data.session.kind === 'option'
+        ? event.data.session.number
+        : null
+      : event.data.option;
   return options.map((option) => (option.number === number ? evolveOption(option, event) : option));
 }
 
@@ -68,17 +100,37 @@ function openedOption(given: Pick<Option, 'number' | 'agent' | 'tokenHash' | 'op
 function evolveOption(option: Option, event: Exclude<StampedOf<OptionEvents>, { type: 'option.opened' }>): Option {
   switch (event.type) {
     case 'option.ending':
-      return option.state === 'open' ? { ...option, state: 'ending', closure: event.data.reason, endingAt: event.active, endingMono: event.mono, retryAt: null } : option;
+      return option.state === 'open'
+        ? {
+            ...option,
+            state: 'ending',
+            closure: event.data.reason,
+            endingAt: event.active,
+            endingMono: event.mono,
+            retryAt: null,
+          }
+        : option;
     case 'option.settled':
       return { ...option, settledAt: event.active };
     case 'option.reaped': {
       const survivors = event.data.survivors;
-      return { ...option, ended: [...option.ended, ...event.data.ended], survivors, reapedAt: survivors.length === 0 ? event.active : null };
+      return {
+        ...option,
+        ended: [...option.ended, ...event.data.ended],
+        survivors,
+        reapedAt: survivors.length === 0 ? event.active : null,
+      };
     }
     case 'option.clean':
       return { ...option, cleanAt: event.active };
     case 'option.closed':
-      return { ...option, state: 'closed', closure: event.data.closure, endedItself: event.data.endedItself, closedAt: event.active };
+      return {
+        ...option,
+        state: 'closed',
+        closure: event.data.closure,
+        endedItself: event.data.endedItself,
+        closedAt: event.active,
+      };
     case 'option.capSeen':
       return { ...option, capSeenAt: option.capSeenAt ?? event.active };
     case 'attempt.ended':
@@ -94,4 +146,5 @@ function evolveOption(option: Option, event: Exclude<StampedOf<OptionEvents>, { 
 }
 
 /** The attempt that matters now: the latest one, if any. */
-export const latestAttempt = (session: { readonly attempts: readonly Attempt[] }): Attempt | undefined => session.attempts.at(-1);
+export const latestAttempt = (session: { readonly attempts: readonly Attempt[] }): Attempt | undefined =>
+  session.attempts.at(-1);

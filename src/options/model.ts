@@ -31,7 +31,13 @@ export type Attempt = {
   readonly startingAt: number;
 } & (
   | { readonly state: 'starting' }
-  | { readonly state: 'running'; readonly startedAt: number; readonly runner: ProcessIdentity; readonly spokeAt: number | null; readonly ending: 'stall' | null }
+  | {
+      readonly state: 'running';
+      readonly startedAt: number;
+      readonly runner: ProcessIdentity;
+      readonly spokeAt: number | null;
+      readonly ending: 'stall' | null;
+    }
   | {
       readonly state: 'ended';
       readonly startedAt: number | null;

@@ -30,7 +30,9 @@ export interface SubmitRequest extends WithToken {
 }
 
 /** The submission is on disk under this id, or was turned away before that. */
-export type SubmitReply = { readonly id: string } | { readonly refused: { readonly code: RejectionCode; readonly reason: string } };
+export type SubmitReply =
+  | { readonly id: string }
+  | { readonly refused: { readonly code: RejectionCode; readonly reason: string } };
 
 export interface ResultRequest extends WithToken {
   readonly id: string;
@@ -51,11 +53,25 @@ export interface Remaining {
 /** The answer for one experiment. In blind tasks `reason` is one fixed sentence per code and `score` is absent. */
 export type Receipt =
   | { readonly id: string; readonly outcome: 'pending'; readonly place: number; readonly remaining: Remaining }
-  | { readonly id: string; readonly outcome: 'accepted'; readonly score?: number; readonly improved?: boolean; readonly remaining: Remaining }
-  | { readonly id: string; readonly outcome: 'rejected'; readonly code: RejectionCode; readonly reason: string; readonly remaining: Remaining };
+  | {
+      readonly id: string;
+      readonly outcome: 'accepted';
+      readonly score?: number;
+      readonly improved?: boolean;
+      readonly remaining: Remaining;
+    }
+  | {
+      readonly id: string;
+      readonly outcome: 'rejected';
+      readonly code: RejectionCode;
+      readonly reason: string;
+      readonly remaining: Remaining;
+    };
 
 /** `unknown`: no such experiment of this session. */
-export type ResultReply = Receipt | { readonly refused: { readonly code: 'unknown' | RejectionCode; readonly reason: string } };
+export type ResultReply =
+  | Receipt
+  | { readonly refused: { readonly code: 'unknown' | RejectionCode; readonly reason: string } };
 
 export type ValidateReply =
   | { readonly outcome: 'valid' | 'invalid'; readonly text: string }
@@ -97,7 +113,9 @@ export interface AgentArchive {
   readonly standing: string | null;
   readonly candidates: readonly AgentCandidate[];
 }
-export type ArchiveReply = AgentArchive | { readonly refused: { readonly code: RejectionCode; readonly reason: string } };
+export type ArchiveReply =
+  | AgentArchive
+  | { readonly refused: { readonly code: RejectionCode; readonly reason: string } };
 
 export interface FileRequest extends WithToken {
   /** A candidate's id, `initial` or `protected`. */
@@ -106,7 +124,13 @@ export interface FileRequest extends WithToken {
   readonly path?: string;
 }
 export type FileReply =
-  | { readonly entries: readonly { readonly path: string; readonly kind: 'file' | 'executable' | 'link'; readonly bytes: number }[] }
+  | {
+      readonly entries: readonly {
+        readonly path: string;
+        readonly kind: 'file' | 'executable' | 'link';
+        readonly bytes: number;
+      }[];
+    }
   | { readonly path: string; readonly kind: 'file' | 'executable' | 'link'; readonly base64: string }
   | { readonly refused: { readonly code: 'unknown' | 'too_large' | RejectionCode; readonly reason: string } };
 
@@ -114,7 +138,17 @@ export interface NominateRequest extends WithToken {
   readonly candidate: string;
   readonly reason: string;
 }
-export type NominateReply = { readonly nominated: string } | { readonly refused: { readonly code: 'invalid' | RejectionCode; readonly reason: string } };
+export type NominateReply =
+  | { readonly nominated: string }
+  | { readonly refused: { readonly code: 'invalid' | RejectionCode; readonly reason: string } };
 
 /** Exit codes of the commands inside a session; documented and stable. */
-export const sessionExit = { accepted: 0, failed: 1, rejected: 2, pending: 3, refused: 4, unreachable: 5, usage: 64 } as const;
+export const sessionExit = {
+  accepted: 0,
+  failed: 1,
+  rejected: 2,
+  pending: 3,
+  refused: 4,
+  unreachable: 5,
+  usage: 64,
+} as const;

@@ -39,7 +39,9 @@ export type Intent =
   | { readonly kind: 'clearSelection'; readonly reason: string; readonly by: string };
 
 /** `seq` is the event that carries it out, or already did. */
-export type IntentReply = { readonly done: true; readonly seq: number } | { readonly done: false; readonly reason: string; readonly text: string };
+export type IntentReply =
+  | { readonly done: true; readonly seq: number }
+  | { readonly done: false; readonly reason: string; readonly text: string };
 
 /** Where a run's controller listens: `endpoint.json` in the run folder, written after both sockets are open. */
 export interface Endpoint {

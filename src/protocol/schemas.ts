@@ -9,13 +9,29 @@ const active = z.number().finite().nonnegative();
 
 /** What the controller accepts on its sockets; everything else is an error for the sender alone. */
 export const withToken: z.ZodType<{ token: string }> = z.object({ token });
-export const submitRequest: z.ZodType<SubmitRequest> = z.object({ token, request: z.string().min(1).max(64).exactOptional(), note: z.string().max(20_000).exactOptional(), reported: z.number().finite().exactOptional() });
+export const submitRequest: z.ZodType<SubmitRequest> = z.object({
+  token,
+  request: z.string().min(1).max(64).exactOptional(),
+  note: z.string().max(20_000).exactOptional(),
+  reported: z.number().finite().exactOptional(),
+});
 export const resultRequest: z.ZodType<ResultRequest> = z.object({ token, id: z.string().max(40), waitMs: active });
-export const fileRequest: z.ZodType<FileRequest> = z.object({ token, id: z.string().max(40), path: z.string().max(8192).exactOptional() });
-export const nominateRequest: z.ZodType<NominateRequest> = z.object({ token, candidate: z.string().max(200), reason: z.string().max(20_000) });
+export const fileRequest: z.ZodType<FileRequest> = z.object({
+  token,
+  id: z.string().max(40),
+  path: z.string().max(8192).exactOptional(),
+});
+export const nominateRequest: z.ZodType<NominateRequest> = z.object({
+  token,
+  candidate: z.string().max(200),
+  reason: z.string().max(20_000),
+});
 export const seenNotification: z.ZodType<{ token: string; id: string }> = z.object({ token, id: z.string().max(40) });
 
-export const attachRequest: z.ZodType<AttachRequest> = z.object({ protocol: z.int(), after: z.int().nonnegative().exactOptional() });
+export const attachRequest: z.ZodType<AttachRequest> = z.object({
+  protocol: z.int(),
+  after: z.int().nonnegative().exactOptional(),
+});
 export const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('pause'), after: z.boolean(), by }),
   z.object({ kind: z.literal('resume'), by }),

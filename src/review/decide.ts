@@ -21,17 +21,26 @@ export function reviewerOf(state: RunState): AgentSlot {
 export function skipReason(state: RunState): string | null {
   if (state.explorationEnding === 'stopped') return 'the run was stopped';
   if (state.terms.policy.mode === 'single') return 'a single agent has no reviewer';
-  if (state.archive.length < 2) return state.archive.length === 0 ? 'there is no candidate' : 'there is only one candidate';
+  if (state.archive.length < 2)
+    return state.archive.length === 0 ? 'there is no candidate' : 'there is only one candidate';
   return null;
 }
 
 /** Judges a ballot; a candidate that isn't in the archive makes it invalid, with words for the reviewer. */
-export function decideBallot(state: RunState, ballot: { candidate: unknown; reason: unknown }): Extract<RunFact, { type: 'ballot.cast' }> {
-  const invalid = (why: string): Extract<RunFact, { type: 'ballot.cast' }> => ({ type: 'ballot.cast', data: { valid: false, why } });
+export function decideBallot(
+  state: RunState,
+  ballot: { candidate: unknown; reason: unknown },
+): Extract<RunFact, { type: 'ballot.cast' }> {
+  const invalid = (why: string): Extract<RunFact, { type: 'ballot.cast' }> => ({
+    type: 'ballot.cast',
+    data: { valid: false, why },
+  });
   const { candidate, reason } = ballot;
   if (typeof candidate !== 'string') return invalid('`candidate` must be the id of a candidate, such as "e3"');
-  if (!state.archive.some(({ id }) => id === candidate)) return invalid(`there is no candidate ${JSON.stringify(candidate.slice(0, 40))}`);
-  if (typeof reason !== 'string' || reason.trim() === '') return invalid('`reason` must say in words why this candidate');
+  if (!state.archive.some(({ id }) => id === candidate))
+    return invalid(`there is no candidate ${JSON.stringify(candidate.slice(0, 40))}`);
+  if (typeof reason !== 'string' || reason.trim() === '')
+    return invalid('`reason` must say in words why this candidate');
   return { type: 'ballot.cast', data: { valid: true, candidate, reason: reason.trim().slice(0, 4000) } };
 }
 
@@ -54,7 +63,9 @@ export function nextReviewStep(state: RunState, review: Review, given: Given): R
   const thawed = latest.failure?.reason === 'after_thaw';
   const window = reviewWindowEndsAt(state, given) - (state.explorationEndedAt ?? 0);
   const left = reviewWindowEndsAt(state, given) - given.active;
-  const asked = review.attempts.filter((attempt) => attempt.state !== 'ended' || attempt.failure?.reason !== 'after_thaw').length;
+  const asked = review.attempts.filter(
+    (attempt) => attempt.state !== 'ended' || attempt.failure?.reason !== 'after_thaw',
+  ).length;
   const again = thawed || (asked < reviewAttempts && left * 3 >= window);
   return again ? { do: state.pause ? 'hold' : 'start' } : end;
 }
@@ -79,7 +90,10 @@ export function decideSelection(state: RunState): Extract<RunFact, { type: 'cand
   const base = { gradesRevealed: state.gradesRevealed };
   if (nomination && state.review) {
     const who = state.terms.agents[state.review.reviewer].name;
-    return { type: 'candidate.selected', data: { ...base, candidate: nomination.candidate, by: 'reviewer', who, reason: nomination.reason } };
+    return {
+      type: 'candidate.selected',
+      data: { ...base, candidate: nomination.candidate, by: 'reviewer', who, reason: nomination.reason },
+    };
   }
   const fallback = fallbackCandidate({ ...state.terms, archive: state.archive });
   if (!fallback) return null;

@@ -4,7 +4,10 @@ import type { OptionEvents } from '../options/events.ts';
 import type { ReviewEvents } from './events.ts';
 import type { Review, Selection } from './model.ts';
 
-type ReviewEvent = Exclude<StampedOf<ReviewEvents>, { type: 'candidate.selected' | 'selection.cleared' | 'grades.revealed' }>;
+type ReviewEvent = Exclude<
+  StampedOf<ReviewEvents>,
+  { type: 'candidate.selected' | 'selection.cleared' | 'grades.revealed' }
+>;
 type AttemptEvent = Extract<StampedOf<OptionEvents>, { type: `attempt.${string}` }>;
 
 /** Folds an event into the review; null before it is opened. */
@@ -21,9 +24,13 @@ export function evolveReview(review: Review | null, event: ReviewEvent | Attempt
         ? { ...review, nomination: { candidate: event.data.candidate, reason: event.data.reason, at: event.active } }
         : { ...review, invalidBallots: review.invalidBallots + 1, invalidReason: event.data.why };
     case 'review.ending':
-      return review.state === 'open' ? { ...review, state: 'ending', endReason: event.data.reason, endingAt: event.active, endingMono: event.mono } : review;
+      return review.state === 'open'
+        ? { ...review, state: 'ending', endReason: event.data.reason, endingAt: event.active, endingMono: event.mono }
+        : review;
     case 'review.reaped':
-      return event.data.survivors.length === 0 ? { ...review, survivors: [], reapedAt: event.active, cleanAt: event.active } : { ...review, survivors: event.data.survivors };
+      return event.data.survivors.length === 0
+        ? { ...review, survivors: [], reapedAt: event.active, cleanAt: event.active }
+        : { ...review, survivors: event.data.survivors };
     default:
       return { ...review, attempts: evolveAttempts(review.attempts, event) };
   }

@@ -17,11 +17,19 @@ export function pin(selections: readonly Selection[]): Selection | null {
 }
 
 /** The run's own selection: by the reviewer or by fallback, a person's word aside. */
-export const ownSelection = (selections: readonly Selection[]): Selection | null => selections.findLast((s) => s.by !== 'person') ?? null;
+export const ownSelection = (selections: readonly Selection[]): Selection | null =>
+  selections.findLast((s) => s.by !== 'person') ?? null;
 
 /** What the fallback would select: the standing candidate, or the record where the task says so and scores are visible. */
-export function fallbackCandidate(given: { archive: readonly Candidate[]; metric: Metric; fallback: 'standing' | 'record'; feedback: 'score' | 'blind' }): Candidate | undefined {
-  return given.fallback === 'record' && given.feedback === 'score' ? record(given.archive, given.metric) : standing(given.archive);
+export function fallbackCandidate(given: {
+  archive: readonly Candidate[];
+  metric: Metric;
+  fallback: 'standing' | 'record';
+  feedback: 'score' | 'blind';
+}): Candidate | undefined {
+  return given.fallback === 'record' && given.feedback === 'score'
+    ? record(given.archive, given.metric)
+    : standing(given.archive);
 }
 
 /**

@@ -28,11 +28,24 @@ export function decideBudget(
   };
   if (state.phase !== 'exploring' || state.explorationEnding) {
     const onlyEnd = wish.experiments === undefined && wish.reviewMs === undefined;
-    if (state.phase !== 'reviewing' || !onlyEnd) return no('exploration_over', 'exploration is over: only the end of the review (total, until) can still be moved');
+    if (state.phase !== 'reviewing' || !onlyEnd)
+      return no(
+        'exploration_over',
+        'exploration is over: only the end of the review (total, until) can still be moved',
+      );
   }
-  if (budgets.reviewMs >= budgets.totalMs) return no('review_too_long', `a total of ${seconds(budgets.totalMs)} leaves no room for the review's ${seconds(budgets.reviewMs)}`);
-  if (budgets.totalMs < given.active) return no('time_spent', `${Math.round(given.active / 1000)} s are spent already: the total can't be less`);
+  if (budgets.reviewMs >= budgets.totalMs)
+    return no(
+      'review_too_long',
+      `a total of ${seconds(budgets.totalMs)} leaves no room for the review's ${seconds(budgets.reviewMs)}`,
+    );
+  if (budgets.totalMs < given.active)
+    return no('time_spent', `${Math.round(given.active / 1000)} s are spent already: the total can't be less`);
   if (budgets.until !== null && budgets.until <= given.wall) return no('until_past', 'the end must lie in the future');
-  if (budgets.experiments !== null && budgets.experiments < state.archive.length) return no('experiments_spent', `${state.archive.length} experiments are accepted already: the budget can't be less`);
+  if (budgets.experiments !== null && budgets.experiments < state.archive.length)
+    return no(
+      'experiments_spent',
+      `${state.archive.length} experiments are accepted already: the budget can't be less`,
+    );
   return { facts: [{ type: 'budget.changed', data: { budgets, by } }] };
 }

@@ -20,7 +20,13 @@ export interface RunEvents {
     readonly initial: string | null;
   };
   /** A controller took over; `active` on the event's envelope is where the clock stands, gaps in which nothing lived left out. */
-  'controller.started': { readonly pid: number; readonly fence: number; readonly version: string; readonly boot: string; readonly gapMs: number };
+  'controller.started': {
+    readonly pid: number;
+    readonly fence: number;
+    readonly version: string;
+    readonly boot: string;
+    readonly gapMs: number;
+  };
   'run.paused': { readonly reason: PauseReason; readonly detail: string; readonly by: string };
   'run.resumed': { readonly by: string };
   'run.pauseAfter': { readonly wanted: boolean; readonly by: string };

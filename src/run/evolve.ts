@@ -123,7 +123,19 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
 
 type OfRun = Extract<
   RunEvent,
-  { type: 'controller.started' | 'run.paused' | 'run.resumed' | 'run.pauseAfter' | 'budget.changed' | 'exploration.ending' | 'exploration.ended' | 'run.stopping' | 'run.finished' | 'run.noticed' }
+  {
+    type:
+      | 'controller.started'
+      | 'run.paused'
+      | 'run.resumed'
+      | 'run.pauseAfter'
+      | 'budget.changed'
+      | 'exploration.ending'
+      | 'exploration.ended'
+      | 'run.stopping'
+      | 'run.finished'
+      | 'run.noticed';
+  }
 >;
 
 function changeRun(state: RunState, event: OfRun): RunState {
@@ -145,27 +157,46 @@ function changeRun(state: RunState, event: OfRun): RunState {
     }
     case 'run.resumed': {
       const options = state.options.map((option) => (option.state === 'open' ? afterResume(option, active) : option));
-      return { ...state, pause: null, pauseAfter: state.pauseAfter && event.data.by === 'hma', pausedMs: pausedUntil(state, wall), options, resumedAt: active, clock: { ...state.clock, running: true, active, mono, before: ranFrom(state) } };
+      return {
+        ...state,
+        pause: null,
+        pauseAfter: state.pauseAfter && event.data.by === 'hma',
+        pausedMs: pausedUntil(state, wall),
+        options,
+        resumedAt: active,
+        clock: { ...state.clock, running: true, active, mono, before: ranFrom(state) },
+      };
     }
     case 'run.pauseAfter':
       return { ...state, pauseAfter: event.data.wanted };
     case 'budget.changed':
       return { ...state, budgets: event.data.budgets };
     case 'exploration.ending':
-      return state.explorationEnding ? state : { ...state, explorationEnding: event.data.reason, explorationEndingAt: active };
+      return state.explorationEnding
+        ? state
+        : { ...state, explorationEnding: event.data.reason, explorationEndingAt: active };
     case 'exploration.ended':
       return { ...state, explorationEnding: event.data.reason, explorationEndedAt: active, phase: 'reviewing' };
     case 'run.stopping':
       return { ...state, explorationEnding: 'stopped' };
     case 'run.finished':
-      return { ...state, phase: 'finished', pause: null, pauseAfter: false, pausedMs: pausedUntil(state, wall), finished: { reason: event.data.reason, wall, active }, clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) } };
+      return {
+        ...state,
+        phase: 'finished',
+        pause: null,
+        pauseAfter: false,
+        pausedMs: pausedUntil(state, wall),
+        finished: { reason: event.data.reason, wall, active },
+        clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) },
+      };
     case 'run.noticed':
       return { ...state, notices: [...state.notices, { seq: event.seq, wall, ...event.data }].slice(-keptNotices) };
   }
 }
 
 /** Paused time so far, wall ms. */
-const pausedUntil = ({ pausedMs, pause }: RunState, wall: number): number => pausedMs + (pause ? Math.max(0, wall - pause.sinceWall) : 0);
+const pausedUntil = ({ pausedMs, pause }: RunState, wall: number): number =>
+  pausedMs + (pause ? Math.max(0, wall - pause.sinceWall) : 0);
 
 /** Where the clock has run from so far; null when it stands. */
 function ranFrom({ clock: { running, active, mono, boot } }: RunState): RunState['clock']['before'] {
@@ -174,13 +205,26 @@ function ranFrom({ clock: { running, active, mono, boot } }: RunState): RunState
 
 type OfExperiments = Extract<
   RunEvent,
-  { type: 'experiment.submitted' | 'experiment.accepted' | 'experiment.rejected' | 'evaluation.starting' | 'evaluation.ended' | 'submission.refused' | 'validation.ended' }
+  {
+    type:
+      | 'experiment.submitted'
+      | 'experiment.accepted'
+      | 'experiment.rejected'
+      | 'evaluation.starting'
+      | 'evaluation.ended'
+      | 'submission.refused'
+      | 'validation.ended';
+  }
 >;
 
 function changeExperiments(state: RunState, event: OfExperiments): RunState {
   const experiments = evolveExperiments(state.experiments, event);
   if (event.type === 'experiment.submitted') {
-    return { ...state, experiments, options: ofOption(state, event.data.option, (o) => ({ ...o, submissions: o.submissions + 1 })) };
+    return {
+      ...state,
+      experiments,
+      options: ofOption(state, event.data.option, (o) => ({ ...o, submissions: o.submissions + 1 })),
+    };
   }
   if (event.type !== 'experiment.accepted') return { ...state, experiments };
   const before = state.experiments.findLast((experiment) => experiment.id === event.data.id);
@@ -189,12 +233,19 @@ function changeExperiments(state: RunState, event: OfExperiments): RunState {
     ...state,
     experiments,
     archive: archiveAccepted(state.archive, before, event),
-    options: ofOption(state, event.data.option, (o) => ({ ...o, accepted: [...o.accepted, event.data.id], capSeenAt: null })),
+    options: ofOption(state, event.data.option, (o) => ({
+      ...o,
+      accepted: [...o.accepted, event.data.id],
+      capSeenAt: null,
+    })),
   };
 }
 
-const ofOption = (state: RunState, number: number, to: (option: RunState['options'][number]) => RunState['options'][number]) =>
-  state.options.map((option) => (option.number === number ? to(option) : option));
+const ofOption = (
+  state: RunState,
+  number: number,
+  to: (option: RunState['options'][number]) => RunState['options'][number],
+) => state.options.map((option) => (option.number === number ? to(option) : option));
 
 /** A person's resume grants an open option that had failed a new set of attempts, the first at once. */
 function afterResume(option: RunState['options'][number], active: number): RunState['options'][number] {

@@ -47,7 +47,16 @@ export interface ActiveClock {
 /** The part of the contract that decisions and clients need; frozen in the first event of the ledger. */
 export type Terms = Pick<
   Contract,
-  'name' | 'metric' | 'feedback' | 'policy' | 'lateRule' | 'fallback' | 'failures' | 'stallMs' | 'stopAfterBarren' | 'limits'
+  | 'name'
+  | 'metric'
+  | 'feedback'
+  | 'policy'
+  | 'lateRule'
+  | 'fallback'
+  | 'failures'
+  | 'stallMs'
+  | 'stopAfterBarren'
+  | 'limits'
 > & {
   readonly agents: Readonly<Record<AgentSlot, { readonly name: string; readonly adapter: string }>>;
   readonly evaluate: { readonly repeats: number; readonly exclusive: boolean; readonly timeoutMs: number };
@@ -79,7 +88,12 @@ export interface RunState {
   readonly initial: string | null;
   readonly phase: Phase;
   readonly clock: ActiveClock;
-  readonly controller: { readonly pid: number; readonly fence: number; readonly version: string; readonly starts: number };
+  readonly controller: {
+    readonly pid: number;
+    readonly fence: number;
+    readonly version: string;
+    readonly starts: number;
+  };
   readonly pause: Pause | null;
   /** Total paused time so far, wall ms. */
   readonly pausedMs: number;

@@ -52,7 +52,10 @@ export function nextStep(state: RunState, given: Given, options: NextOptions): S
   }
 }
 
-const pausedAtBoundary: RunFact = { type: 'run.paused', data: { reason: 'requested', detail: 'paused at the option boundary', by: 'person' } };
+const pausedAtBoundary: RunFact = {
+  type: 'run.paused',
+  data: { reason: 'requested', detail: 'paused at the option boundary', by: 'person' },
+};
 
 function nextInExploration(state: RunState, given: Given, options: NextOptions): Step {
   const ending = explorationMustEnd(state, given);
@@ -60,18 +63,27 @@ function nextInExploration(state: RunState, given: Given, options: NextOptions):
   const option = state.options.at(-1);
   if (option?.state === 'open') return nextInOption(state, option, { ...given, ...options });
   if (option?.state === 'ending') return nextInEnding(state, option);
-  if (state.explorationEnding) return recordFacts({ type: 'exploration.ended', data: { reason: state.explorationEnding } });
+  if (state.explorationEnding)
+    return recordFacts({ type: 'exploration.ended', data: { reason: state.explorationEnding } });
   if (state.pause) return wait('paused');
   if (state.pauseAfter) return recordFacts(pausedAtBoundary);
   const start = nextStart(state);
-  if (start.kind === 'pause') return recordFacts({ type: 'run.paused', data: { reason: 'agents_end_at_once', detail: start.detail, by: 'hma' } });
-  if (start.active > given.active) return wait('slowed down: sessions end without doing anything', Math.min(start.active, explorationEndsAt(state, given)));
+  if (start.kind === 'pause')
+    return recordFacts({ type: 'run.paused', data: { reason: 'agents_end_at_once', detail: start.detail, by: 'hma' } });
+  if (start.active > given.active)
+    return wait(
+      'slowed down: sessions end without doing anything',
+      Math.min(start.active, explorationEndsAt(state, given)),
+    );
   return { do: 'openOption', agent: nextAgent(state) };
 }
 
 function explorationMustEnd(state: RunState, given: Given): RunFact | null {
   if (state.explorationEnding) return null;
-  const because = (reason: 'deadline' | 'budget' | 'barren'): RunFact => ({ type: 'exploration.ending', data: { reason, by: 'hma' } });
+  const because = (reason: 'deadline' | 'budget' | 'barren'): RunFact => ({
+    type: 'exploration.ending',
+    data: { reason, by: 'hma' },
+  });
   if (given.active >= explorationEndsAt(state, given)) return because('deadline');
   const between = state.options.at(-1)?.state !== 'open' && state.options.at(-1)?.state !== 'ending';
   if (between && experimentsLeft(state) <= 0) return because('budget');
@@ -87,14 +99,22 @@ function nextInOption(state: RunState, option: Option, given: Given & NextOption
   const latest = latestAttempt(option);
   const deadline = explorationEndsAt(state, given);
   if (!latest) return state.pause ? wait('paused') : { do: 'startAttempt', session };
-  if (latest.state !== 'ended') return { do: 'watchAttempt', session, wakeAt: state.pause ? null : end.kind === 'at' ? Math.min(end.active, deadline) : deadline };
+  if (latest.state !== 'ended')
+    return {
+      do: 'watchAttempt',
+      session,
+      wakeAt: state.pause ? null : end.kind === 'at' ? Math.min(end.active, deadline) : deadline,
+    };
   if (option.retryAt !== null) {
     if (state.pause) return wait('paused');
-    return given.active >= option.retryAt ? { do: 'startAttempt', session } : wait('waiting before another attempt', Math.min(option.retryAt, deadline));
+    return given.active >= option.retryAt
+      ? { do: 'startAttempt', session }
+      : wait('waiting before another attempt', Math.min(option.retryAt, deadline));
   }
   if (latest.failure === null) return { do: 'endOption', option: option.number, reason: 'natural' };
   const mustPause = state.terms.failures.then === 'pause' || state.terms.policy.mode === 'single';
-  if (!mustPause) return { do: 'endOption', option: option.number, reason: latest.failure.reason === 'stall' ? 'stalled' : 'failed' };
+  if (!mustPause)
+    return { do: 'endOption', option: option.number, reason: latest.failure.reason === 'stall' ? 'stalled' : 'failed' };
   if (state.pause) return wait('paused');
   const detail = `${state.terms.agents[option.agent].name}: ${latest.failure.reason} (${latest.failure.detail})`;
   return recordFacts({ type: 'run.paused', data: { reason: 'agent_failed', detail, by: 'hma' } });
@@ -118,7 +138,8 @@ function nextInReview(state: RunState, given: Given): Step {
   if (!review) {
     const skip = skipReason(state);
     if (skip) return recordFacts({ type: 'review.closed', data: { outcome: 'skipped', detail: skip } });
-    if (given.active >= reviewerEndsAt(state, given)) return recordFacts({ type: 'review.closed', data: { outcome: 'late', detail: 'no time was left for it' } });
+    if (given.active >= reviewerEndsAt(state, given))
+      return recordFacts({ type: 'review.closed', data: { outcome: 'late', detail: 'no time was left for it' } });
     if (state.pause) return wait('paused');
     return state.pauseAfter ? recordFacts(pausedAtBoundary) : { do: 'openReview', reviewer: reviewerOf(state) };
   }
@@ -161,4 +182,3 @@ function toBeGraded(state: RunState) {
   ]);
   return state.archive.filter((candidate) => ids.has(candidate.id));
 }
-

@@ -6,10 +6,12 @@ const untilAsActive = (state: RunState, given: Given): number =>
   state.budgets.until === null ? Infinity : given.active + (state.budgets.until - given.wall);
 
 /** The review's reserve [t_rev], ms; a single agent has no review and explores to the end. */
-export const reviewReserve = (state: RunState): number => (state.terms.policy.mode === 'single' ? 0 : state.budgets.reviewMs);
+export const reviewReserve = (state: RunState): number =>
+  state.terms.policy.mode === 'single' ? 0 : state.budgets.reviewMs;
 
 /** End of the whole run in active runtime [t_total], ms, or what a wall-clock end makes of it. */
-export const runEndsAt = (state: RunState, given: Given): number => Math.min(state.budgets.totalMs, untilAsActive(state, given));
+export const runEndsAt = (state: RunState, given: Given): number =>
+  Math.min(state.budgets.totalMs, untilAsActive(state, given));
 
 /** End of exploration in active runtime [t_s = t_total − t_rev], ms. */
 export function explorationEndsAt(state: RunState, given: Given): number {
@@ -36,11 +38,13 @@ export function reviewerEndsAt(state: RunState, given: Given): number {
 }
 
 /** Longest polite wait for a reviewer that is ended, ms: half of what is kept between its end and the window's, whatever its adapter would like. */
-export const reviewerGrace = (state: RunState, given: Given): number => (reviewWindowEndsAt(state, given) - reviewerEndsAt(state, given)) / 2;
+export const reviewerGrace = (state: RunState, given: Given): number =>
+  (reviewWindowEndsAt(state, given) - reviewerEndsAt(state, given)) / 2;
 
 /** Accepted experiments that the run's budget [N] still allows; Infinity without one. */
 export const experimentsLeft = (state: RunState): number =>
   state.budgets.experiments === null ? Infinity : state.budgets.experiments - state.archive.length;
 
 /** The cap [k] that holds for this run's options; Infinity for natural termination and for a single agent. */
-export const capOf = (state: RunState): number => (state.terms.policy.mode === 'single' ? Infinity : (state.terms.policy.cap ?? Infinity));
+export const capOf = (state: RunState): number =>
+  state.terms.policy.mode === 'single' ? Infinity : (state.terms.policy.cap ?? Infinity);

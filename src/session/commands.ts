@@ -90,7 +90,11 @@ export async function validate(ask: Ask): Promise<number> {
   if ('exit' in asked) return asked.exit;
   if ('refused' in asked.reply) return answerRefused(ask, asked.reply.refused);
   const { outcome, text } = asked.reply;
-  await answerWith(ask, asked.reply, `${outcome}${text.trim() === '' || text.trim() === outcome ? '' : `: ${text.trimEnd()}`}\n`);
+  await answerWith(
+    ask,
+    asked.reply,
+    `${outcome}${text.trim() === '' || text.trim() === outcome ? '' : `: ${text.trimEnd()}`}\n`,
+  );
   return outcome === 'valid' ? sessionExit.accepted : sessionExit.rejected;
 }
 

@@ -12,7 +12,9 @@ function sayTime(ms: number): string {
 function sayRemaining({ timeMs, experiments, inSession }: Remaining): string {
   const counts = [
     ...(typeof inSession === 'number' ? [`${inSession} accepted experiments in this session`] : []),
-    ...(experiments === null ? [] : [`${experiments} more ${experiments === 1 ? 'experiment' : 'experiments'} in the run`]),
+    ...(experiments === null
+      ? []
+      : [`${experiments} more ${experiments === 1 ? 'experiment' : 'experiments'} in the run`]),
   ];
   return [`Left: ${sayTime(timeMs)}`, ...counts].join(', ');
 }

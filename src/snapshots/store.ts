@@ -13,7 +13,16 @@ import { contentHash, readManifest, type Manifest } from './manifest.ts';
 import { readObjects } from './objects.ts';
 import type { CaptureRefusal, CaptureRequest, Snapshot, SnapshotDamage, Snapshots, SnapshotsReader } from './port.ts';
 import { errorCode, isDiskFull, Refusal, storeRefusal } from './refusals.ts';
-import { getRef, isRefName, openRepository, raw, repositoryAt, setRef, sweepRepository, type Repository } from './repository.ts';
+import {
+  getRef,
+  isRefName,
+  openRepository,
+  raw,
+  repositoryAt,
+  setRef,
+  sweepRepository,
+  type Repository,
+} from './repository.ts';
 import { restoreInto } from './restore.ts';
 import { StatCache } from './statCache.ts';
 import { verifySnapshot } from './verify.ts';

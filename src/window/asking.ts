@@ -26,9 +26,14 @@ async function throughCommand(room: Omit<WindowRoom, 'ask'>, intent: Intent): Pr
         : intent.kind === 'resume'
           ? ['resume', run]
           : null;
-  if (words === null) return { done: false, reason: 'no_controller', text: 'the run has no controller at the moment; resume it first' };
+  if (words === null)
+    return { done: false, reason: 'no_controller', text: 'the run has no controller at the moment; resume it first' };
   const done = await hma(room.folder, intent.kind === 'resume' ? words : [...words, '--run', run]);
   room.model.look();
   if (done.code === 0) return { done: true, seq: room.model.state?.seq ?? 0 };
-  return { done: false, reason: 'command_failed', text: done.stderr.trim() || `hma ${words[0]} ended with ${done.code}` };
+  return {
+    done: false,
+    reason: 'command_failed',
+    text: done.stderr.trim() || `hma ${words[0]} ended with ${done.code}`,
+  };
 }

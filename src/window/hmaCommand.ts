@@ -19,7 +19,10 @@ function node(): string {
   const { nodePath } = settings();
   if (nodePath !== '') return nodePath;
   if (process.versions['electron'] === undefined) return process.execPath;
-  const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node')).find((path) => existsSync(path));
+  const found = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .find((path) => existsSync(path));
   return found ?? process.execPath;
 }
 
@@ -28,15 +31,26 @@ export function hmaEnvironment(): NodeJS.ProcessEnv {
   const { stateFolder } = settings();
   const environment: NodeJS.ProcessEnv = { ...process.env, ...(stateFolder === '' ? {} : { HMA_HOME: stateFolder }) };
   for (const name of Object.keys(environment)) if (/^(VSCODE_|ELECTRON_)/.test(name)) delete environment[name];
-  return node() === process.execPath && process.versions['electron'] !== undefined ? { ...environment, ELECTRON_RUN_AS_NODE: '1' } : environment;
+  return node() === process.execPath && process.versions['electron'] !== undefined
+    ? { ...environment, ELECTRON_RUN_AS_NODE: '1' }
+    : environment;
 }
 
 /** Runs `hma` with these words in a folder and waits for its end. Never a shell. */
 export function hma(folder: string, words: readonly string[]): Promise<CommandEnd> {
   return new Promise((resolve) => {
-    execFile(node(), [join(bundles, 'cli.js'), ...words], { cwd: folder, env: hmaEnvironment(), maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-      resolve({ code, stdout, stderr: stderr || (error !== null && code === 1 && stdout === '' ? error.message : '') });
-    });
+    execFile(
+      node(),
+      [join(bundles, 'cli.js'), ...words],
+      { cwd: folder, env: hmaEnvironment(), maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+        resolve({
+          code,
+          stdout,
+          stderr: stderr || (error !== null && code === 1 && stdout === '' ? error.message : ''),
+        });
+      },
+    );
   });
 }

@@ -29,7 +29,11 @@ export class CandidateMarks implements vscode.Disposable {
   }
 
   /** Sets or takes away one mark. */
-  async set(run: string, mark: keyof Marks, given: { readonly candidate: string; readonly on: boolean }): Promise<void> {
+  async set(
+    run: string,
+    mark: keyof Marks,
+    given: { readonly candidate: string; readonly on: boolean },
+  ): Promise<void> {
     const before = this.#of(run);
     const others = before[mark].filter((one) => one !== given.candidate);
     await this.#memory.update(`marks.${run}`, { ...before, [mark]: given.on ? [...others, given.candidate] : others });

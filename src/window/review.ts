@@ -24,13 +24,16 @@ export function registerReview(room: WindowRoom): vscode.Disposable {
 function depsOf(room: WindowRoom, onDidChange: vscode.Event<void>): ReviewDeps {
   const { model, marks } = room;
   const run = (): string => model.state?.run ?? '';
-  const open = async (command: string, ...ids: readonly unknown[]): Promise<void> => void (await vscode.commands.executeCommand(command, ...ids));
+  const open = async (command: string, ...ids: readonly unknown[]): Promise<void> =>
+    void (await vscode.commands.executeCommand(command, ...ids));
   return {
     state: () => model.state,
     given: () => model.given(),
     presence() {
       const trusted = vscode.workspace.isTrusted;
-      const cannot = trusted ? 'The run has no controller at the moment.' : 'This folder is not trusted: nothing is changed from here.';
+      const cannot = trusted
+        ? 'The run has no controller at the moment.'
+        : 'This folder is not trusted: nothing is changed from here.';
       const canIntend = trusted && (model.presence === 'live' || model.presence === 'over');
       return { canIntend, cannot: canIntend ? '' : cannot, banner: presenceWords(model.state, model) };
     },
@@ -54,7 +57,8 @@ async function selectFinal(room: WindowRoom, asked: string | undefined): Promise
   if (candidate === undefined) return;
   const reason = await vscode.window.showInputBox({
     title: `HMA: Select ${candidate} as final`,
-    prompt: 'Why this one? The reason is kept with the selection. It holds until you clear it, whatever the review says.',
+    prompt:
+      'Why this one? The reason is kept with the selection. It holds until you clear it, whatever the review says.',
     validateInput: (text) => (text.trim() === '' ? 'A reason is needed; it is kept for the record.' : undefined),
   });
   if (reason !== undefined) await room.ask({ kind: 'select', candidate, reason });
@@ -71,7 +75,12 @@ async function pickCandidate({ model }: WindowRoom): Promise<string | undefined>
     description: `${state.terms.feedback === 'score' ? score : `reported ${reported ?? '—'}`} · ${state.terms.agents[author].name}, option ${option}`,
     ...(note === null ? {} : { detail: note }),
   }));
-  const picked = await vscode.window.showQuickPick(items, { title: 'HMA: Select as Final', placeHolder: 'Which candidate?', matchOnDescription: true, matchOnDetail: true });
+  const picked = await vscode.window.showQuickPick(items, {
+    title: 'HMA: Select as Final',
+    placeHolder: 'Which candidate?',
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
   return picked?.label;
 }
 

@@ -166,11 +166,14 @@ export class RunModel implements vscode.Disposable {
   }
 
   #retry(place: RunPlace): void {
-    void attach(place.folder).then((connection) => {
-      if (!connection || this.#place?.run !== place.run || this.#presence !== 'lost') return connection?.close();
-      connection.close();
-      this.#show(place);
-    }, () => undefined);
+    void attach(place.folder).then(
+      (connection) => {
+        if (!connection || this.#place?.run !== place.run || this.#presence !== 'lost') return connection?.close();
+        connection.close();
+        this.#show(place);
+      },
+      () => undefined,
+    );
   }
 
   #take(before: RunState | null, event: LedgerEvent, after: RunState | null): void {

@@ -38,19 +38,48 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
   const marks = new CandidateMarks(context.workspaceState);
   const base = { context, folder, model, marks, log };
   const room: WindowRoom = { ...base, ask: (wish) => ask(base, wish) };
-  const contract = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, 'hma.yaml'), false, true, false);
+  const contract = vscode.workspace.createFileSystemWatcher(
+    new vscode.RelativePattern(folder, 'hma.yaml'),
+    false,
+    true,
+    false,
+  );
   const tell = (): void => setContexts(room);
   tell();
-  const views = [registerRunTree, registerCandidatesTree, registerWorkspaceTree, registerDecorations, registerStatusBar, registerNotifications, registerControls];
+  const views = [
+    registerRunTree,
+    registerCandidatesTree,
+    registerWorkspaceTree,
+    registerDecorations,
+    registerStatusBar,
+    registerNotifications,
+    registerControls,
+  ];
   const reader = new ArchiveReader(model);
-  const acts = [registerReview, registerContractEditor, registerPreflight, registerStart, registerTerminals, registerApplyFinal];
+  const acts = [
+    registerReview,
+    registerContractEditor,
+    registerPreflight,
+    registerStart,
+    registerTerminals,
+    registerApplyFinal,
+  ];
   const parts = [
     ...[...views, ...acts].map((register) => register(room)),
     registerArchiveFiles(reader, folder),
     registerDiffs(room, reader),
     registerSetup(folder),
   ];
-  return vscode.Disposable.from(...parts, log, model, marks, contract, contract.onDidCreate(tell), contract.onDidDelete(tell), model.onDidChange(tell));
+  return vscode.Disposable.from(
+    ...parts,
+    log,
+    model,
+    marks,
+    contract,
+    contract.onDidCreate(tell),
+    contract.onDidDelete(tell),
+    model.onDidChange(tell),
+  );
 }
 
 /** What menus, buttons and welcome texts depend on. */

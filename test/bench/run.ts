@@ -26,7 +26,8 @@ interface Row {
 
 const repository = join(import.meta.dirname, '../..');
 const dist = (name: string): string => join(repository, 'dist', name);
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
 function timeOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
@@ -39,15 +40,36 @@ function timeOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): 
 function sessionStart(): Row {
   const pairs = Array.from({ length: 15 }, () => [timeOf([dist('session.js'), 'help']), timeOf(['-e', '0'])] as const);
   const [ours, bare] = [median(pairs.map(([one]) => one)), median(pairs.map(([, one]) => one))];
-  return { what: 'start of `hma submit`', ours: ms(ours), reference: `node -e 0: ${ms(bare)}`, result: `+${ms(ours - bare)}`, aim: '≤ +60 ms', met: ours - bare <= 60 };
+  return {
+    what: 'start of `hma submit`',
+    ours: ms(ours),
+    reference: `node -e 0: ${ms(bare)}`,
+    result: `+${ms(ours - bare)}`,
+    aim: '≤ +60 ms',
+    met: ours - bare <= 60,
+  };
 }
 
 async function ledgerRows(): Promise<Row[]> {
   const { append, bareAppend, replay, bareParse } = await measureLedger();
   const [a, b] = [append / bareAppend, replay / bareParse];
   return [
-    { what: 'ledger append', ours: ms(append), reference: `write + fdatasync: ${ms(bareAppend)}`, result: `${a.toFixed(2)}×`, aim: '≤ 2×', met: a <= 2 },
-    { what: 'replay of 100,000 events', ours: ms(replay), reference: `JSON.parse: ${ms(bareParse)}`, result: `${b.toFixed(2)}×`, aim: '≤ 3×', met: b <= 3 },
+    {
+      what: 'ledger append',
+      ours: ms(append),
+      reference: `write + fdatasync: ${ms(bareAppend)}`,
+      result: `${a.toFixed(2)}×`,
+      aim: '≤ 2×',
+      met: a <= 2,
+    },
+    {
+      what: 'replay of 100,000 events',
+      ours: ms(replay),
+      reference: `JSON.parse: ${ms(bareParse)}`,
+      result: `${b.toFixed(2)}×`,
+      aim: '≤ 3×',
+      met: b <= 3,
+    },
   ];
 }
 
@@ -60,8 +82,15 @@ function alternationRows(): Row[] {
     const agent = join(root, 'agent.mjs');
     cpSync(join(repository, 'test/rig/agent.mjs'), agent);
     cpSync(join(repository, 'test/rig/evaluate.mjs'), join(workspace, 'evaluate.mjs'));
-    const plan = (from: number) => JSON.stringify(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [i + 1, [{ submit: from + i }, { exit: 0 }]])));
-    const one = (name: string, from: number) => ({ name, adapter: 'command', command: [process.execPath, agent, plan(from)] });
+    const plan = (from: number) =>
+      JSON.stringify(
+        Object.fromEntries(Array.from({ length: 12 }, (_, i) => [i + 1, [{ submit: from + i }, { exit: 0 }]])),
+      );
+    const one = (name: string, from: number) => ({
+      name,
+      adapter: 'command',
+      command: [process.execPath, agent, plan(from)],
+    });
     const contract = {
       objective: 'bench',
       candidate: ['candidate.txt'],
@@ -72,8 +101,19 @@ function alternationRows(): Row[] {
       isolation: 'none',
     };
     writeFileSync(join(workspace, 'hma.yaml'), JSON.stringify(contract));
-    execFileSync(process.execPath, [dist('cli.js'), 'run'], { cwd: workspace, env: { ...process.env, HMA_HOME: home }, stdio: 'ignore', timeout: 900_000 });
-    const listed = JSON.parse(execFileSync(process.execPath, [dist('cli.js'), 'list', '--json'], { cwd: workspace, env: { ...process.env, HMA_HOME: home }, encoding: 'utf8' })) as { runs: { run: string }[] };
+    execFileSync(process.execPath, [dist('cli.js'), 'run'], {
+      cwd: workspace,
+      env: { ...process.env, HMA_HOME: home },
+      stdio: 'ignore',
+      timeout: 900_000,
+    });
+    const listed = JSON.parse(
+      execFileSync(process.execPath, [dist('cli.js'), 'list', '--json'], {
+        cwd: workspace,
+        env: { ...process.env, HMA_HOME: home },
+        encoding: 'utf8',
+      }),
+    ) as { runs: { run: string }[] };
     const { events } = readLedger(runFolderOf(home, workspace, listed.runs[0]?.run ?? ''));
     const state = replayRun(events);
     const gaps = handoffs(state as NonNullable<typeof state>).flatMap((row) => (row.ms === null ? [] : [row.ms]));
@@ -83,8 +123,22 @@ function alternationRows(): Row[] {
     const evaluator = median(Array.from({ length: 9 }, () => evaluatorAlone(root)));
     const receipt = median(receipts);
     return [
-      { what: 'handoff, p50', ours: ms(gap), reference: `a loop starting the next program: ${ms(bare)}`, result: `+${ms(gap - bare)}`, aim: '≤ +1,000 ms', met: gap - bare <= 1000 },
-      { what: 'submission on disk → verdict committed', ours: ms(receipt), reference: `the evaluator alone: ${ms(evaluator)}`, result: `+${ms(receipt - evaluator)}`, aim: '≤ +100 ms', met: receipt - evaluator <= 100 },
+      {
+        what: 'handoff, p50',
+        ours: ms(gap),
+        reference: `a loop starting the next program: ${ms(bare)}`,
+        result: `+${ms(gap - bare)}`,
+        aim: '≤ +1,000 ms',
+        met: gap - bare <= 1000,
+      },
+      {
+        what: 'submission on disk → verdict committed',
+        ours: ms(receipt),
+        reference: `the evaluator alone: ${ms(evaluator)}`,
+        result: `+${ms(receipt - evaluator)}`,
+        aim: '≤ +100 ms',
+        met: receipt - evaluator <= 100,
+      },
     ];
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
@@ -102,7 +156,11 @@ function receiptTimes(events: readonly RunEvent[]): number[] {
 
 function evaluatorAlone(root: string): number {
   writeFileSync(join(root, 'candidate.txt'), '1\n');
-  return timeOf([join(repository, 'test/rig/evaluate.mjs')], { ...process.env, HMA_CANDIDATE: root, HMA_RESULT: join(root, 'result.json') });
+  return timeOf([join(repository, 'test/rig/evaluate.mjs')], {
+    ...process.env,
+    HMA_CANDIDATE: root,
+    HMA_RESULT: join(root, 'result.json'),
+  });
 }
 
 const rows = [sessionStart(), ...(await ledgerRows()), ...alternationRows()];
@@ -110,7 +168,10 @@ const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${load}`;
 console.log(`\n${machine}\n`);
 console.log('| | ours | reference, same run | result | aim | |\n|---|---|---|---|---|---|');
-for (const row of rows) console.log(`| ${row.what} | ${row.ours} | ${row.reference} | ${row.result} | ${row.aim} | ${row.met ? 'met' : 'missed'} |`);
+for (const row of rows)
+  console.log(
+    `| ${row.what} | ${row.ours} | ${row.reference} | ${row.result} | ${row.aim} | ${row.met ? 'met' : 'missed'} |`,
+  );
 const file = join(repository, 'docs/bench.json');
 let history: unknown[] = [];
 try {

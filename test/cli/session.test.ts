@@ -68,7 +68,9 @@ test('in words', async () => {
     [agentRequests.result]: () => accepted,
   });
   const said = await hma(['submit'], server);
-  expect(said.out).toBe('e3\ne3: accepted, score 0.125 (a new record). Left: 1 h 00 min, 7 more experiments in the run.\n');
+  expect(said.out).toBe(
+    'e3\ne3: accepted, score 0.125 (a new record). Left: 1 h 00 min, 7 more experiments in the run.\n',
+  );
 });
 
 test('a rejected experiment exits 2 and was seen too; a pending one exits 3 and was not', async () => {
@@ -292,7 +294,11 @@ const serveFiles = () =>
     [agentRequests.file]: ({ path }) => {
       if (path === undefined)
         return {
-          entries: Object.entries(archivedFiles).map(([name, { kind, text }]) => ({ path: name, kind, bytes: text.length })),
+          entries: Object.entries(archivedFiles).map(([name, { kind, text }]) => ({
+            path: name,
+            kind,
+            bytes: text.length,
+          })),
         };
       const file = archivedFiles[path as string];
       return file

@@ -6,7 +6,11 @@ import { outputOf, startTestRun } from '../rig/run.ts';
 describe('an alternation', () => {
   it('runs Algorithm 1: caps, handoffs, review by the other agent, selection', async () => {
     await using run = await startTestRun({
-      A: { 1: [{ submit: 1 }, { submit: 2 }, { hold: true }], 3: [{ submit: 5 }, { exit: 0 }], review: [{ nominate: 'e3' }] },
+      A: {
+        1: [{ submit: 1 }, { submit: 2 }, { hold: true }],
+        3: [{ submit: 5 }, { exit: 0 }],
+        review: [{ nominate: 'e3' }],
+      },
       B: { 2: [{ submit: 3 }, { submit: 4 }, { hold: true }], 4: [{ exit: 0 }], review: [{ nominate: 'e3' }] },
       contract: { budgets: { total: '5m', review: '30s', experiments: 5 } },
     });
@@ -24,7 +28,11 @@ describe('an alternation', () => {
       { id: 'e5', author: 'A', score: 5 },
     ]);
     expect(state.review).toMatchObject({ reviewer: 'B', outcome: 'chosen', nomination: { candidate: 'e3' } });
-    expect(finalCandidate({ ...state, ...state.terms })).toEqual({ candidate: 'e3', by: 'reviewer', reason: 'the plan says so' });
+    expect(finalCandidate({ ...state, ...state.terms })).toEqual({
+      candidate: 'e3',
+      by: 'reviewer',
+      reason: 'the plan says so',
+    });
     expect(outputOf(run.runFolder, 'option-1')).toContain('"outcome":"accepted"');
   });
 });

@@ -4,14 +4,29 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { claimPath, publishClaim, readClaims, stakeClaim, withdrawClaim, type ClaimFolder } from '../../src/controller/claims.ts';
+import {
+  claimPath,
+  publishClaim,
+  readClaims,
+  stakeClaim,
+  withdrawClaim,
+  type ClaimFolder,
+} from '../../src/controller/claims.ts';
 import { acquireLease, readRunOwner } from '../../src/controller/lease.ts';
 import { describeSelf, type OwnerRecord } from '../../src/controller/owner.ts';
 import { freshPlace } from './ownerRig.ts';
 
 /** A claim of this process with the same number by fence and by turn. */
 const claim = (number: number): OwnerRecord => ({
-  v: 1, ...describeSelf(systemClock), fence: number, turn: number, run: 'r', workspace: '/w', stateDir: '/s', clientSocket: '/none', agentSocket: '/none',
+  v: 1,
+  ...describeSelf(systemClock),
+  fence: number,
+  turn: number,
+  run: 'r',
+  workspace: '/w',
+  stateDir: '/s',
+  clientSocket: '/none',
+  agentSocket: '/none',
 });
 
 function freshClaims(): ClaimFolder {
@@ -82,12 +97,20 @@ function clockThatFirst(work: () => void): Clock {
 
 test('a person’s word counts against the owner that was there, not against one who wins meanwhile', async () => {
   const place = freshPlace();
-  const options = { workspace: place.workspace, stateDir: place.state, runId: 'r', sockets: { client: '/none', agent: '/none' } };
+  const options = {
+    workspace: place.workspace,
+    stateDir: place.state,
+    runId: 'r',
+    sockets: { client: '/none', agent: '/none' },
+  };
   await acquireLease({ ...options, clock: systemClock });
   const rival = claim(2);
   const clock = clockThatFirst(() => win({ path: place.state, by: 'fence', mode: 0o600 }, rival));
   const answer = await acquireLease({ ...options, clock, takeOver: true });
-  expect(answer).toMatchObject({ ok: false, refusal: { reason: 'held', liveness: 'lives', owner: { nonce: rival.nonce } } });
+  expect(answer).toMatchObject({
+    ok: false,
+    refusal: { reason: 'held', liveness: 'lives', owner: { nonce: rival.nonce } },
+  });
 });
 
 test('a candidate that loses the workspace at the last moment gives its run’s claim back', async () => {
@@ -97,7 +120,16 @@ test('a candidate that loses the workspace at the last moment gives its run’s 
     mkdirSync(join(place.workspace, '.hma'), { recursive: true });
     win({ path: join(place.workspace, '.hma'), by: 'turn', mode: 0o644 }, rival);
   });
-  const answer = await acquireLease({ workspace: place.workspace, stateDir: place.state, runId: 'r', sockets: { client: '/none', agent: '/none' }, clock });
-  expect(answer).toMatchObject({ ok: false, refusal: { reason: 'held', what: 'workspace', owner: { nonce: rival.nonce } } });
+  const answer = await acquireLease({
+    workspace: place.workspace,
+    stateDir: place.state,
+    runId: 'r',
+    sockets: { client: '/none', agent: '/none' },
+    clock,
+  });
+  expect(answer).toMatchObject({
+    ok: false,
+    refusal: { reason: 'held', what: 'workspace', owner: { nonce: rival.nonce } },
+  });
   expect(readRunOwner(place.state)?.released).toBeTypeOf('number');
 });

@@ -42,27 +42,58 @@ describe('a controller that is killed', () => {
     expect(() => crashAt('nobody.knows' as CrashPoint)).toThrow('is not in the list');
   });
 
-  it('leaves the ledger of an undisturbed run, wherever it dies', async () => {
-    const points = long ? occurrences(reference.trace) : distinct(reference.trace);
-    const report = await killEverywhere({ scenario: alternation, reference, points, atRestart: [...pointsOfStart(reference.trace)].filter((point) => !point.startsWith('snapshot.')), perRun: long ? 1 : 12, lanes: 3 });
-    console.log(`crash matrix: ${points.length} points, ${report.kills} kills in ${report.runs} runs, ${report.wrong.length} wrong`);
-    expect(report.wrong).toEqual([]);
-  }, longest);
+  it(
+    'leaves the ledger of an undisturbed run, wherever it dies',
+    async () => {
+      const points = long ? occurrences(reference.trace) : distinct(reference.trace);
+      const report = await killEverywhere({
+        scenario: alternation,
+        reference,
+        points,
+        atRestart: [...pointsOfStart(reference.trace)].filter((point) => !point.startsWith('snapshot.')),
+        perRun: long ? 1 : 12,
+        lanes: 3,
+      });
+      console.log(
+        `crash matrix: ${points.length} points, ${report.kills} kills in ${report.runs} runs, ${report.wrong.length} wrong`,
+      );
+      expect(report.wrong).toEqual([]);
+    },
+    longest,
+  );
 
-  it('does what a person wished once, wherever it dies', async () => {
-    const personal = await referenceOf(withPerson);
-    expect(elsewhere.filter((point) => !personal.trace.map(nameOf).includes(point))).toEqual([]);
-    const points = long ? occurrences(personal.trace) : distinct(personal.trace).filter((point) => !reference.trace.includes(point));
-    const report = await killEverywhere({ scenario: withPerson, reference: personal, points, perRun: long ? 1 : 10, lanes: 3 });
-    console.log(`crash matrix with a person: ${points.length} points, ${report.kills} kills in ${report.runs} runs, ${report.wrong.length} wrong`);
-    expect(report.wrong).toEqual([]);
-  }, longest);
+  it(
+    'does what a person wished once, wherever it dies',
+    async () => {
+      const personal = await referenceOf(withPerson);
+      expect(elsewhere.filter((point) => !personal.trace.map(nameOf).includes(point))).toEqual([]);
+      const points = long
+        ? occurrences(personal.trace)
+        : distinct(personal.trace).filter((point) => !reference.trace.includes(point));
+      const report = await killEverywhere({
+        scenario: withPerson,
+        reference: personal,
+        points,
+        perRun: long ? 1 : 10,
+        lanes: 3,
+      });
+      console.log(
+        `crash matrix with a person: ${points.length} points, ${report.kills} kills in ${report.runs} runs, ${report.wrong.length} wrong`,
+      );
+      expect(report.wrong).toEqual([]);
+    },
+    longest,
+  );
 
-  it('starts nothing twice when the runner that it spawned comes late', async () => {
-    const late: Scenario = { ...alternation, prepare: delayRunners };
-    const points = ['attempt.spawned@option', 'evaluation.spawned', 'attempt.spawned@review', 'grading.spawned'];
-    const report = await killEverywhere({ scenario: late, reference, points, perRun: points.length, lanes: 1 });
-    expect(report.wrong).toEqual([]);
-    expect(report.kills).toBe(points.length);
-  }, longest);
+  it(
+    'starts nothing twice when the runner that it spawned comes late',
+    async () => {
+      const late: Scenario = { ...alternation, prepare: delayRunners };
+      const points = ['attempt.spawned@option', 'evaluation.spawned', 'attempt.spawned@review', 'grading.spawned'];
+      const report = await killEverywhere({ scenario: late, reference, points, perRun: points.length, lanes: 1 });
+      expect(report.wrong).toEqual([]);
+      expect(report.kills).toBe(points.length);
+    },
+    longest,
+  );
 });

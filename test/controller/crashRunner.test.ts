@@ -11,7 +11,9 @@ import { startCrashRun, untilNothingRuns } from '../rig/crashRun.ts';
 
 /** Every point, with attempts and evaluations in turn; with HMA_LONG=1 every point with both. */
 const cases = (['attempt', 'evaluation'] as const)
-  .flatMap((kind) => runnerCrashPoints.map((point, at) => ({ kind, point, inTurn: (at % 2 === 0) === (kind === 'attempt') })))
+  .flatMap((kind) =>
+    runnerCrashPoints.map((point, at) => ({ kind, point, inTurn: (at % 2 === 0) === (kind === 'attempt') })),
+  )
   .filter(({ inTurn }) => inTurn || process.env['HMA_LONG'] === '1');
 const lanes = 3;
 

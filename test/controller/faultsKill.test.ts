@@ -60,7 +60,10 @@ describe('kill -9', () => {
     const killed = run.submit(1, 'slow4');
     process.kill((await evaluatorOf(run, 'e3')).program, 'SIGKILL');
     expect(await killed).toMatchObject({ id: 'e3', outcome: 'accepted' });
-    expect(run.client.state?.experiments[2]?.evaluations.map(({ verdict }) => verdict?.kind)).toEqual(['lost', 'scored']);
+    expect(run.client.state?.experiments[2]?.evaluations.map(({ verdict }) => verdict?.kind)).toEqual([
+      'lost',
+      'scored',
+    ]);
 
     // the keeper is back before its controller dies: the one adopted, the other started again
     const second = await eventually('another keeper', () => run.pids().keeper !== first.keeper && run.pids());

@@ -1,12 +1,32 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { acquireLease, describeLeaseRefusal, leaseCrashPoints, readOwner, readRunOwner, type Lease, type LeaseOptions, type LeaseRefusal } from '../../src/controller/lease.ts';
+import {
+  acquireLease,
+  describeLeaseRefusal,
+  leaseCrashPoints,
+  readOwner,
+  readRunOwner,
+  type Lease,
+  type LeaseOptions,
+  type LeaseRefusal,
+} from '../../src/controller/lease.ts';
 import { livenessOf, type OwnerRecord } from '../../src/controller/owner.ts';
 import { ledgerCrashPoints } from '../../src/ledger/crashPoints.ts';
 import { readLedger } from '../../src/ledger/readLedger.ts';
@@ -14,12 +34,21 @@ import { freshPlace, startOwner, type Owner } from './ownerRig.ts';
 
 type Place = ReturnType<typeof freshPlace>;
 
-const order = (place: Place, more: { stateDir?: string; run?: string; socket?: string; takeOver?: boolean; at?: number } = {}) =>
-  ({ do: 'acquire', workspace: place.workspace, stateDir: place.state, run: 'run-1', ...more }) as const;
+const order = (
+  place: Place,
+  more: { stateDir?: string; run?: string; socket?: string; takeOver?: boolean; at?: number } = {},
+) => ({ do: 'acquire', workspace: place.workspace, stateDir: place.state, run: 'run-1', ...more }) as const;
 
 /** Takes the lease in this process. */
 const acquire = (place: Place, more: Partial<LeaseOptions> = {}) =>
-  acquireLease({ workspace: place.workspace, stateDir: place.state, runId: 'run-1', sockets: { client: join(place.root, 'c.sock'), agent: join(place.root, 'a.sock') }, clock: systemClock, ...more });
+  acquireLease({
+    workspace: place.workspace,
+    stateDir: place.state,
+    runId: 'run-1',
+    sockets: { client: join(place.root, 'c.sock'), agent: join(place.root, 'a.sock') },
+    clock: systemClock,
+    ...more,
+  });
 
 async function held(place: Place, more: Partial<LeaseOptions> = {}): Promise<Lease> {
   const result = await acquire(place, more);
@@ -55,10 +84,21 @@ describe('one owner', () => {
     expect(lease.confirmFence()).toBe(true);
     expect(lease.repair()).toEqual({ kind: 'intact' });
     expect(JSON.parse(readFileSync(join(place.workspace, '.hma/owner.json'), 'utf8'))).toEqual(lease.owner);
-    expect(lease.owner).toMatchObject({ pid: process.pid, fence: 1, turn: 1, run: 'run-1', stateDir: place.state, bootId: systemClock.now().boot });
+    expect(lease.owner).toMatchObject({
+      pid: process.pid,
+      fence: 1,
+      turn: 1,
+      run: 'run-1',
+      stateDir: place.state,
+      bootId: systemClock.now().boot,
+    });
     expect(readOwner(place.workspace)).toEqual(lease.owner);
     expect(readRunOwner(place.state)).toEqual(lease.owner);
-    expect(execFileSync('git', ['-C', place.workspace, 'status', '--porcelain', '--untracked-files=all'], { encoding: 'utf8' })).toBe('');
+    expect(
+      execFileSync('git', ['-C', place.workspace, 'status', '--porcelain', '--untracked-files=all'], {
+        encoding: 'utf8',
+      }),
+    ).toBe('');
     expect(statSync(join(place.state, 'owner-1.claim')).mode & 0o777).toBe(0o600);
     lease.release();
     expect(existsSync(join(place.workspace, '.hma/owner.json'))).toBe(false);
@@ -72,7 +112,11 @@ describe('one owner', () => {
     expect(await owner.ask(order(place, { socket }))).toEqual({ fence: 1, turn: 1 });
     const first = await refusal(place);
     expect(first).toMatchObject({ reason: 'held', what: 'run', liveness: 'lives', owner: { pid: owner.pid } });
-    expect(describeLeaseRefusal(first)).toMatch(new RegExp(`Run run-1 already has a controller \\(process ${owner.pid} on .*its process lives.*hma resume run-1 --take-over`));
+    expect(describeLeaseRefusal(first)).toMatch(
+      new RegExp(
+        `Run run-1 already has a controller \\(process ${owner.pid} on .*its process lives.*hma resume run-1 --take-over`,
+      ),
+    );
     await owner.ask({ do: 'listen', socket });
     expect(await refusal(place)).toMatchObject({ reason: 'held', liveness: 'answers' });
     expect(await owner.ask({ do: 'confirm' })).toBe(true);
@@ -86,7 +130,10 @@ describe('one owner', () => {
     expect(describeLeaseRefusal(second)).toContain(`Run run-1 already works in ${place.workspace}`);
     expect(lease.confirmFence()).toBe(true);
     lease.release();
-    expect((await held(place, { stateDir: place.otherState, runId: 'run-2' })).owner).toMatchObject({ fence: 1, turn: 2 });
+    expect((await held(place, { stateDir: place.otherState, runId: 'run-2' })).owner).toMatchObject({
+      fence: 1,
+      turn: 2,
+    });
   });
 
   test('after kill -9 the next owner follows with a higher fence', async () => {
@@ -96,28 +143,40 @@ describe('one owner', () => {
       expect(await owner.ask(order(place))).toEqual({ fence, turn: fence });
       await killed(owner);
     }
-    expect(readdirSync(join(place.workspace, '.hma')).toSorted()).toEqual(['.gitignore', 'owner-3.claim', 'owner.json']);
+    expect(readdirSync(join(place.workspace, '.hma')).toSorted()).toEqual([
+      '.gitignore',
+      'owner-3.claim',
+      'owner.json',
+    ]);
   });
 
-  test('of 40 processes that race for a dead owner’s lease exactly one wins, twenty times over', { timeout: 300_000 }, async () => {
-    const processes = await Promise.all(Array.from({ length: 40 }, () => startOwner()));
-    for (let round = 0; round < 20; round += 1) {
-      const place = freshPlace();
-      const dead = await held(place);
-      for (const folder of [join(place.workspace, '.hma'), place.state]) rewrite(folder, { start: '1' });
-      expect(dead.confirmFence()).toBe(false);
-      // all for one run; all for one workspace from folders of their own; both at once
-      const stateOf = (n: number) => [place.state, join(place.root, `own-${n}`), join(place.root, `shared-${n % 5}`)][round % 3] as string;
-      const at = Date.now() + 60;
-      const answers = await Promise.all(processes.map((one, n) => one.ask(order(place, { stateDir: stateOf(n), at }))));
-      const winners = answers.flatMap((answer, n) => ('fence' in (answer as object) ? [n] : []));
-      expect(winners, JSON.stringify(answers.filter((_, n) => winners.includes(n)))).toHaveLength(1);
-      for (const [n, answer] of answers.entries()) if (n !== winners[0]) expect(answer).toMatchObject({ refused: { reason: 'held' } });
-      const winner = processes[winners[0] as number] as Owner;
-      expect(await winner.ask({ do: 'confirm' })).toBe(true);
-      expect(readOwner(place.workspace)?.pid).toBe(winner.pid);
-    }
-  });
+  test(
+    'of 40 processes that race for a dead owner’s lease exactly one wins, twenty times over',
+    { timeout: 300_000 },
+    async () => {
+      const processes = await Promise.all(Array.from({ length: 40 }, () => startOwner()));
+      for (let round = 0; round < 20; round += 1) {
+        const place = freshPlace();
+        const dead = await held(place);
+        for (const folder of [join(place.workspace, '.hma'), place.state]) rewrite(folder, { start: '1' });
+        expect(dead.confirmFence()).toBe(false);
+        // all for one run; all for one workspace from folders of their own; both at once
+        const stateOf = (n: number) =>
+          [place.state, join(place.root, `own-${n}`), join(place.root, `shared-${n % 5}`)][round % 3] as string;
+        const at = Date.now() + 60;
+        const answers = await Promise.all(
+          processes.map((one, n) => one.ask(order(place, { stateDir: stateOf(n), at }))),
+        );
+        const winners = answers.flatMap((answer, n) => ('fence' in (answer as object) ? [n] : []));
+        expect(winners, JSON.stringify(answers.filter((_, n) => winners.includes(n)))).toHaveLength(1);
+        for (const [n, answer] of answers.entries())
+          if (n !== winners[0]) expect(answer).toMatchObject({ refused: { reason: 'held' } });
+        const winner = processes[winners[0] as number] as Owner;
+        expect(await winner.ask({ do: 'confirm' })).toBe(true);
+        expect(readOwner(place.workspace)?.pid).toBe(winner.pid);
+      }
+    },
+  );
 });
 
 describe('what is dead and what only looks so', () => {
@@ -165,7 +224,9 @@ describe('what is dead and what only looks so', () => {
 
   test('a socket path that Node would cut short proves nothing', async () => {
     const { lease } = await sameMachine({});
-    expect(await livenessOf({ ...lease.owner, start: '12345', clientSocket: `/tmp/${'x'.repeat(120)}` }, systemClock)).toBe('unknown');
+    expect(
+      await livenessOf({ ...lease.owner, start: '12345', clientSocket: `/tmp/${'x'.repeat(120)}` }, systemClock),
+    ).toBe('unknown');
     expect(await livenessOf({ ...lease.owner, start: '12345' }, systemClock)).toBe('dead');
   });
 
@@ -176,9 +237,13 @@ describe('what is dead and what only looks so', () => {
     const script = 'sleep 0 & echo $!; exec sleep 60';
     const { spawn } = await import('node:child_process');
     const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const [line] = (await new Promise<string>((resolve) => parent.stdout.once('data', (data) => resolve(String(data))))).split('\n');
+    const [line] = (
+      await new Promise<string>((resolve) => parent.stdout.once('data', (data) => resolve(String(data))))
+    ).split('\n');
     const stat = `/proc/${Number(line)}/stat`;
-    await expect.poll(() => readFileSync(stat, 'utf8').split(') ')[1]?.[0], { message: 'the child to be a zombie' }).toBe('Z');
+    await expect
+      .poll(() => readFileSync(stat, 'utf8').split(') ')[1]?.[0], { message: 'the child to be a zombie' })
+      .toBe('Z');
     const start = readFileSync(stat, 'utf8').split(') ')[1]?.split(' ')[19] as string;
     expect(await livenessOf({ ...lease.owner, pid: Number(line), start }, systemClock)).toBe('dead');
     parent.kill('SIGKILL');
@@ -214,7 +279,10 @@ describe('a person takes over', () => {
     await old.ask({ do: 'release' });
     expect(await next.ask({ do: 'append', type: 'after', told })).toEqual([3, 4]);
     expect(await next.ask({ do: 'confirm' })).toBe(true);
-    expect(readLedger(place.state)).toMatchObject({ problems: [], events: [{ type: 'before' }, { type: 'before' }, { type: 'after' }, { type: 'after' }] });
+    expect(readLedger(place.state)).toMatchObject({
+      problems: [],
+      events: [{ type: 'before' }, { type: 'before' }, { type: 'after' }, { type: 'after' }],
+    });
     expect(readFileSync(told, 'utf8')).toBe('before\nafter\n');
   });
 
@@ -252,7 +320,9 @@ describe('an agent cleans up', () => {
     expect(lease.confirmFence()).toBe(true);
     expect(await refusal(place)).toMatchObject({ reason: 'held', what: 'run' });
     rmSync(join(place.workspace, '.hma'), { recursive: true });
-    const files = ['', '.gitignore', 'owner-1.claim', 'owner.json'].map((name) => join(place.workspace, '.hma', name).replace(/\/$/, ''));
+    const files = ['', '.gitignore', 'owner-1.claim', 'owner.json'].map((name) =>
+      join(place.workspace, '.hma', name).replace(/\/$/, ''),
+    );
     expect(lease.repair()).toEqual({ kind: 'repaired', files });
     expect(lease.repair()).toEqual({ kind: 'intact' });
     expect(await refusal(place, { stateDir: place.otherState })).toMatchObject({ reason: 'held', what: 'workspace' });
@@ -339,7 +409,10 @@ describe('an agent cleans up', () => {
 });
 
 describe('folders that can’t be written', () => {
-  test('a read-only workspace is refused in clear words, and the state folder stays free', async ({ skip, onTestFinished }) => {
+  test('a read-only workspace is refused in clear words, and the state folder stays free', async ({
+    skip,
+    onTestFinished,
+  }) => {
     const place = freshPlace();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', place.workspace]);
     if (mounted.status !== 0) return skip('mounting needs root with CAP_SYS_ADMIN');
@@ -355,7 +428,10 @@ describe('folders that can’t be written', () => {
     const place = freshPlace();
     writeFileSync(join(place.workspace, '.hma'), '');
     expect(await refusal(place)).toMatchObject({ reason: 'unwritable', code: 'EEXIST' });
-    expect(await refusal({ ...place, workspace: join(place.root, 'none') })).toMatchObject({ reason: 'unwritable', code: 'ENOENT' });
+    expect(await refusal({ ...place, workspace: join(place.root, 'none') })).toMatchObject({
+      reason: 'unwritable',
+      code: 'ENOENT',
+    });
   });
 });
 
@@ -372,35 +448,45 @@ describe('whatever it dies at', () => {
     expect(readOwner(place.workspace)).toEqual(lease.owner);
   });
 
-  test.each(ledgerCrashPoints)('killed at %s, nothing that was told is lost, and the next one goes on', async (point) => {
-    const place = freshPlace();
-    const told = join(place.root, 'told');
-    // for the points of opening it dies in a second life, over a ledger with a torn tail; for those of appending in its third append
-    const opening = ledgerCrashPoints.indexOf(point) < 2;
-    if (opening) {
-      const first = await startOwner();
-      await first.ask(order(place));
-      await first.ask({ do: 'open', dir: place.state });
-      await first.ask({ do: 'append', type: 'one', told });
-      await killed(first);
-      writeFileSync(join(place.state, 'ledger-1.jsonl'), '{"seq":3,"e', { flag: 'a' });
-    }
-    const armed = join(place.root, 'armed');
-    const doomed = await startOwner({ HMA_DIE_AT: point, HMA_DIE_AFTER: opening ? place.root : armed });
-    await doomed.ask(order(place));
-    await doomed.ask({ do: 'open', dir: place.state });
-    if (!opening) {
-      await doomed.ask({ do: 'append', type: 'one', told });
-      writeFileSync(armed, '');
-      expect(await doomed.ask({ do: 'append', type: 'two', told })).toEqual({ died: 'SIGKILL' });
-    }
-    expect(await doomed.ended).toBe('SIGKILL');
-    const next = await startOwner();
-    await next.ask(order(place));
-    const replayed = (await next.ask({ do: 'open', dir: place.state })) as string[];
-    expect(replayed.filter((_, n) => n % 2 === 0)).toEqual(readFileSync(told, 'utf8').trim().split('\n').concat(['ledger.written', 'ledger.synced', 'ledger.confirmed'].includes(point) ? ['two'] : []));
-    expect(await next.ask({ do: 'append', type: 'three', told })).toEqual([replayed.length + 1, replayed.length + 2]);
-    expect(readLedger(place.state).problems).toEqual([]);
-    expect(readdirSync(place.state).filter((name) => name.includes('torn')).length).toBe(opening ? (point === 'ledger.tornSetAside' ? 2 : 1) : 0);
-  });
+  test.each(ledgerCrashPoints)(
+    'killed at %s, nothing that was told is lost, and the next one goes on',
+    async (point) => {
+      const place = freshPlace();
+      const told = join(place.root, 'told');
+      // for the points of opening it dies in a second life, over a ledger with a torn tail; for those of appending in its third append
+      const opening = ledgerCrashPoints.indexOf(point) < 2;
+      if (opening) {
+        const first = await startOwner();
+        await first.ask(order(place));
+        await first.ask({ do: 'open', dir: place.state });
+        await first.ask({ do: 'append', type: 'one', told });
+        await killed(first);
+        writeFileSync(join(place.state, 'ledger-1.jsonl'), '{"seq":3,"e', { flag: 'a' });
+      }
+      const armed = join(place.root, 'armed');
+      const doomed = await startOwner({ HMA_DIE_AT: point, HMA_DIE_AFTER: opening ? place.root : armed });
+      await doomed.ask(order(place));
+      await doomed.ask({ do: 'open', dir: place.state });
+      if (!opening) {
+        await doomed.ask({ do: 'append', type: 'one', told });
+        writeFileSync(armed, '');
+        expect(await doomed.ask({ do: 'append', type: 'two', told })).toEqual({ died: 'SIGKILL' });
+      }
+      expect(await doomed.ended).toBe('SIGKILL');
+      const next = await startOwner();
+      await next.ask(order(place));
+      const replayed = (await next.ask({ do: 'open', dir: place.state })) as string[];
+      expect(replayed.filter((_, n) => n % 2 === 0)).toEqual(
+        readFileSync(told, 'utf8')
+          .trim()
+          .split('\n')
+          .concat(['ledger.written', 'ledger.synced', 'ledger.confirmed'].includes(point) ? ['two'] : []),
+      );
+      expect(await next.ask({ do: 'append', type: 'three', told })).toEqual([replayed.length + 1, replayed.length + 2]);
+      expect(readLedger(place.state).problems).toEqual([]);
+      expect(readdirSync(place.state).filter((name) => name.includes('torn')).length).toBe(
+        opening ? (point === 'ledger.tornSetAside' ? 2 : 1) : 0,
+      );
+    },
+  );
 });

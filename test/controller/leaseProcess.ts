@@ -13,7 +13,15 @@ import { openLedger, type Ledger } from '../../src/ledger/openLedger.ts';
 
 /** What a test may order. */
 export type Order =
-  | { readonly do: 'acquire'; readonly workspace: string; readonly stateDir: string; readonly run: string; readonly socket?: string; readonly takeOver?: boolean; readonly at?: number }
+  | {
+      readonly do: 'acquire';
+      readonly workspace: string;
+      readonly stateDir: string;
+      readonly run: string;
+      readonly socket?: string;
+      readonly takeOver?: boolean;
+      readonly at?: number;
+    }
   | { readonly do: 'listen'; readonly socket: string }
   | { readonly do: 'open'; readonly dir: string }
   | { readonly do: 'append'; readonly type: string; readonly told?: string }
@@ -25,7 +33,8 @@ let ledger: Ledger | undefined;
 const dieAt = process.env['HMA_DIE_AT'];
 const crashPoint = (name: LeaseCrashPoint | LedgerCrashPoint): void => {
   if (![...leaseCrashPoints, ...ledgerCrashPoints].includes(name)) throw new Error(`unlisted crash point ${name}`);
-  if (name === dieAt && !(process.env['HMA_DIE_AFTER'] !== undefined && !existsSync(process.env['HMA_DIE_AFTER']))) process.kill(process.pid, 'SIGKILL');
+  if (name === dieAt && !(process.env['HMA_DIE_AFTER'] !== undefined && !existsSync(process.env['HMA_DIE_AFTER'])))
+    process.kill(process.pid, 'SIGKILL');
 };
 
 async function obey(order: Order): Promise<unknown> {
@@ -33,7 +42,13 @@ async function obey(order: Order): Promise<unknown> {
     case 'acquire': {
       while (order.at !== undefined && Date.now() < order.at);
       const socket = order.socket ?? `${order.stateDir}/none.sock`;
-      const result = await acquireLease({ ...order, runId: order.run, sockets: { client: socket, agent: socket }, clock: processClock(), crashPoint });
+      const result = await acquireLease({
+        ...order,
+        runId: order.run,
+        sockets: { client: socket, agent: socket },
+        clock: processClock(),
+        crashPoint,
+      });
       if (!result.ok) return { refused: result.refusal };
       lease = result.value;
       return { fence: lease.fence, turn: lease.owner.turn };
@@ -41,7 +56,12 @@ async function obey(order: Order): Promise<unknown> {
     case 'listen':
       return new Promise((resolve) => createServer().listen(order.socket, () => resolve('listening')));
     case 'open': {
-      const result = openLedger({ dir: order.dir, fence: lease?.fence ?? 0, confirmFence: () => lease?.confirmFence() ?? false, crashPoint });
+      const result = openLedger({
+        dir: order.dir,
+        fence: lease?.fence ?? 0,
+        confirmFence: () => lease?.confirmFence() ?? false,
+        crashPoint,
+      });
       if (!result.ok) return { refused: result.refusal };
       ledger = result.value.ledger;
       return result.value.events.map(({ type }) => type);
@@ -64,7 +84,10 @@ async function obey(order: Order): Promise<unknown> {
 process.on('message', (order: Order) => {
   obey(order).then(
     (answer) => process.send?.({ answer: answer ?? null }),
-    (error: unknown) => process.send?.({ answer: { threw: error instanceof Error ? error.name : String(error), message: String(error) } }),
+    (error: unknown) =>
+      process.send?.({
+        answer: { threw: error instanceof Error ? error.name : String(error), message: String(error) },
+      }),
   );
 });
 process.on('disconnect', () => process.exit(0));

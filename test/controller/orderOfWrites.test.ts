@@ -12,7 +12,10 @@ import type { ScriptedTask } from '../rig/crashScenario.ts';
 const short: ScriptedTask = {
   A: { '1.1': 'submit 1; submit 2; hold' },
   B: { '2.1': 'submit 3; exit 0', review: 'hma nominate e1 --reason "the plan says so"; exit 0' },
-  contract: { budgets: { total: '40m', review: '10m', experiments: 3 }, grade: { command: ['sh', 'grade.sh'], timeout: '20s' } },
+  contract: {
+    budgets: { total: '40m', review: '10m', experiments: 3 },
+    grade: { command: ['sh', 'grade.sh'], timeout: '20s' },
+  },
 };
 
 /** Runs the short task with its controllers under strace to its end; with another build only until the breach that is looked for is seen. */
@@ -26,7 +29,8 @@ async function traced(wrong?: { readonly controller: string; readonly breach: st
       straceControllers(home, file);
     },
   });
-  const calls = () => straceFiles(file).flatMap((each) => readCalls(each, { root: run.folders.root, runFolder: run.runFolder }));
+  const calls = () =>
+    straceFiles(file).flatMap((each) => readCalls(each, { root: run.folders.root, runFolder: run.runFolder }));
   const finished = run.finished(120_000).then(
     () => 'finished',
     (error: unknown) => {
@@ -34,8 +38,9 @@ async function traced(wrong?: { readonly controller: string; readonly breach: st
       return 'never'; // a wrong build may not come to an end
     },
   );
-  const seen = (): boolean => wrong !== undefined && breaches(calls()).broken.some((words) => words.includes(wrong.breach));
-  for (let over: unknown = 'looking'; over === 'looking' && !seen(); ) {
+  const seen = (): boolean =>
+    wrong !== undefined && breaches(calls()).broken.some((words) => words.includes(wrong.breach));
+  for (let over: unknown = 'looking'; over === 'looking' && !seen();) {
     over = await Promise.race([finished, new Promise((resolve) => setTimeout(() => resolve('looking'), 1000))]);
   }
   return calls();
@@ -92,10 +97,16 @@ describe.runIf(existsSync('/usr/bin/strace'))('the order of writes (strace)', ()
     expect(signals).toBeGreaterThanOrEqual(1);
   }, 180_000);
 
-  it.each(mutations.map((mutation) => [mutation.what, mutation] as const))('is noticed to be wrong when %s', async (_what, mutation) => {
-    const { broken } = breaches(await traced({ controller: await mutatedController(mutation), breach: mutation.breach }));
-    expect(broken.filter((words) => words.includes(mutation.breach))).not.toEqual([]);
-  }, 240_000);
+  it.each(mutations.map((mutation) => [mutation.what, mutation] as const))(
+    'is noticed to be wrong when %s',
+    async (_what, mutation) => {
+      const { broken } = breaches(
+        await traced({ controller: await mutatedController(mutation), breach: mutation.breach }),
+      );
+      expect(broken.filter((words) => words.includes(mutation.breach))).not.toEqual([]);
+    },
+    240_000,
+  );
 });
 
 describe('the crash matrix', () => {
@@ -103,7 +114,11 @@ describe('the crash matrix', () => {
     // agents that end by themselves and a run that ends with the first idle one: also what goes wrong comes to an end
     const scenario: Scenario = {
       cap: 2,
-      task: { ...short, A: { '1.1': 'submit 1; submit 2; exit 0' }, contract: { ...short.contract, stopAfterBarren: 1 } },
+      task: {
+        ...short,
+        A: { '1.1': 'submit 1; submit 2; exit 0' },
+        contract: { ...short.contract, stopAfterBarren: 1 },
+      },
     };
     const reference = await referenceOf(scenario);
     const wrong = mutations.find(({ what }) => what === 'the receipt comes before the event');

@@ -23,7 +23,14 @@ export interface Owner {
 // a bundle starts five times as fast as the sources, and a race needs forty of them
 const programs = mkdtempSync(join(tmpdir(), 'hma-owner-'));
 const program = join(programs, 'leaseProcess.mjs');
-buildSync({ entryPoints: [join(import.meta.dirname, 'leaseProcess.ts')], bundle: true, platform: 'node', format: 'esm', outfile: program, logLevel: 'error' });
+buildSync({
+  entryPoints: [join(import.meta.dirname, 'leaseProcess.ts')],
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  outfile: program,
+  logLevel: 'error',
+});
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 
 const patience = 60_000;
@@ -60,7 +67,9 @@ async function answerOf(child: ChildProcess, ended: Promise<string | number>, wh
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const take = (message: unknown) => resolve((message as { answer: unknown }).answer);
   child.once('message', take);
-  return within(what, Promise.race([promise, ended.then((by) => ({ died: by }))])).finally(() => child.off('message', take));
+  return within(what, Promise.race([promise, ended.then((by) => ({ died: by }))])).finally(() =>
+    child.off('message', take),
+  );
 }
 
 /** A workspace and two state folders, gone when the test is. */

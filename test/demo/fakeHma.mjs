@@ -35,19 +35,32 @@ else if (verb === 'archive') {
 function submit() {
   const id = `e${(state.received += 1)}`;
   print({ id });
-  if (state.accepted >= state.cap || state.candidates.length >= state.experiments) return refuse(id, 'cap_reached', 'this option has its experiments');
+  if (state.accepted >= state.cap || state.candidates.length >= state.experiments)
+    return refuse(id, 'cap_reached', 'this option has its experiments');
   const folder = join(home, id);
   mkdirSync(folder);
-  for (const part of ['predictions.csv', 'solution']) if (existsSync(join(workspace, part))) cpSync(join(workspace, part), join(folder, part), { recursive: true });
+  for (const part of ['predictions.csv', 'solution'])
+    if (existsSync(join(workspace, part))) cpSync(join(workspace, part), join(folder, part), { recursive: true });
   const result = join(folder, 'result.json');
-  spawnSync(process.execPath, [join(workspace, 'evaluate.mjs'), '--labels', labels], { env: { ...process.env, HMA_CANDIDATE: folder, HMA_RESULT: result } });
+  spawnSync(process.execPath, [join(workspace, 'evaluate.mjs'), '--labels', labels], {
+    env: { ...process.env, HMA_CANDIDATE: folder, HMA_RESULT: result },
+  });
   const verdict = JSON.parse(readFileSync(result, 'utf8'));
   if (verdict.invalid !== undefined) return refuse(id, 'invalid', verdict.invalid);
   state.accepted += 1;
-  state.candidates.push({ id, order: state.candidates.length + 1, agent: state.agent, option: state.option, score: verdict.score, reported: Number(flag('--score')), note: flag('--note') });
+  state.candidates.push({
+    id,
+    order: state.candidates.length + 1,
+    agent: state.agent,
+    option: state.option,
+    score: verdict.score,
+    reported: Number(flag('--score')),
+    note: flag('--note'),
+  });
   save();
   print({ id, outcome: 'accepted', ...(state.blind ? {} : { score: verdict.score }), remaining: {} });
-  if (state.accepted >= state.cap || state.candidates.length >= state.experiments) process.kill(process.ppid, 'SIGTERM');
+  if (state.accepted >= state.cap || state.candidates.length >= state.experiments)
+    process.kill(process.ppid, 'SIGTERM');
 }
 
 function refuse(id, code, reason) {

@@ -38,7 +38,14 @@ export interface Play {
  * time. `agents` take turns in the given order; one alone is started again and again. Ends at `experiments` accepted ones,
  * or when each agent twice in a row ended without one.
  */
-export async function play(given: { seed: number; agents: readonly [DemoAgent, ...DemoAgent[]]; experiments: number; cap: number; review?: boolean; blind?: boolean }): Promise<Play> {
+export async function play(given: {
+  seed: number;
+  agents: readonly [DemoAgent, ...DemoAgent[]];
+  experiments: number;
+  cap: number;
+  review?: boolean;
+  blind?: boolean;
+}): Promise<Play> {
   const started = performance.now();
   const root = mkdtempSync(join(tmpdir(), 'hma-demo-test-'));
   try {
@@ -52,13 +59,27 @@ export async function play(given: { seed: number; agents: readonly [DemoAgent, .
     const stateFile = join(archive, 'state.json');
     const read = (): FakeState => JSON.parse(readFileSync(stateFile, 'utf8')) as FakeState;
     const write = (state: FakeState): void => writeFileSync(stateFile, JSON.stringify(state));
-    write({ candidates: [], nominations: [], received: 0, accepted: 0, cap: given.cap, experiments: given.experiments, blind: given.blind ?? false, option: 0, agent: given.agents[0] });
+    write({
+      candidates: [],
+      nominations: [],
+      received: 0,
+      accepted: 0,
+      cap: given.cap,
+      experiments: given.experiments,
+      blind: given.blind ?? false,
+      option: 0,
+      agent: given.agents[0],
+    });
 
     const session = async (agent: DemoAgent, role: 'explore' | 'review', cwd: string): Promise<PlayedOption> => {
       const { output, signal, code } = await run([join(agents, `${agent}.mjs`)], cwd, {
         PATH: [join(root, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
-        HMA_ROLE: role, HMA_OPTION: String(read().option), HMA_WORKSPACE: workspace, HMA_DEMO_SEED: String(given.seed),
-        FAKE_HMA: archive, FAKE_HMA_LABELS: join(hidden, 'validation.csv'),
+        HMA_ROLE: role,
+        HMA_OPTION: String(read().option),
+        HMA_WORKSPACE: workspace,
+        HMA_DEMO_SEED: String(given.seed),
+        FAKE_HMA: archive,
+        FAKE_HMA_LABELS: join(hidden, 'validation.csv'),
       });
       if (signal === null && code !== 0) throw new Error(`${agent} ended with exit code ${code}:\n${output}`);
       return { agent, ended: signal === null ? 'natural' : 'cap', output };
@@ -86,7 +107,13 @@ export async function play(given: { seed: number; agents: readonly [DemoAgent, .
       if (!('score' in verdict)) throw new Error(verdict.invalid);
       return { ...candidate, grade: verdict.score };
     });
-    return { candidates: graded, options, nominations: read().nominations, review, milliseconds: performance.now() - started };
+    return {
+      candidates: graded,
+      options,
+      nominations: read().nominations,
+      review,
+      milliseconds: performance.now() - started,
+    };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -104,7 +131,11 @@ interface FakeState {
   readonly agent: DemoAgent;
 }
 
-function run(words: readonly string[], cwd: string, env: Record<string, string>): Promise<{ output: string; signal: string | null; code: number | null }> {
+function run(
+  words: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<{ output: string; signal: string | null; code: number | null }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';

@@ -146,7 +146,9 @@ describe('how the program ended', () => {
   });
 
   it('is lost when something killed it from outside: it is run once more', async () => {
-    expect(await verdictOf(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`)).toEqual({ kind: 'lost' });
+    expect(await verdictOf(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`)).toEqual({
+      kind: 'lost',
+    });
   });
 
   it('is a timeout whatever was written before, and lost when it was ended from outside', async () => {

@@ -23,7 +23,9 @@ export function carryOutEvaluation(world: World, step: EvaluationStep): void {
     case 'record':
       return world.append(step.facts);
     case 'startEvaluation':
-      return world.append([{ type: 'evaluation.starting', data: { id: step.id, nonce: newNonce(world), kind: step.kind } }]);
+      return world.append([
+        { type: 'evaluation.starting', data: { id: step.id, nonce: newNonce(world), kind: step.kind } },
+      ]);
     case 'watchEvaluation':
       return world.effect(`evaluation ${step.id} ${step.nonce}`, () => startEvaluation(world, step.nonce));
     case 'abandonEvaluation':
@@ -41,7 +43,10 @@ function startEvaluation(world: World, nonce: string): void {
     const process = spawns(world, { nonce, session: null, looksAfter: null });
     const late = script.ms > terms.evaluate.timeoutMs;
     const verdict = late ? ({ kind: 'timeout', afterMs: terms.evaluate.timeoutMs } as const) : script.verdict;
-    inProcess(world, process, { delay: Math.min(script.ms, terms.evaluate.timeoutMs), act: () => exits(world, process, { cause: 'exit', verdict }) });
+    inProcess(world, process, {
+      delay: Math.min(script.ms, terms.evaluate.timeoutMs),
+      act: () => exits(world, process, { cause: 'exit', verdict }),
+    });
   });
 }
 
@@ -75,7 +80,9 @@ function recordVerdict(world: World, id: string, process: Process): void {
   const at = exit ? world.activeOf(exit) : world.given().active;
   const truth = exit?.trueActive ?? null;
   if (truth !== null && Math.abs(at - truth) > 1e-6) world.breach(`a verdict of ${truth} is stamped ${at}`);
-  world.append([{ type: 'evaluation.ended', data: { id, nonce: process.nonce, verdict: exit?.verdict ?? { kind: 'lost' }, at } }]);
+  world.append([
+    { type: 'evaluation.ended', data: { id, nonce: process.nonce, verdict: exit?.verdict ?? { kind: 'lost' }, at } },
+  ]);
 }
 
 /** As Controller.#sessionStep. */
@@ -87,29 +94,45 @@ export function carryOutStep(world: World, step: Step): void {
       return world.append(step.facts);
     case 'openOption': {
       const option = world.state.options.length + 1;
-      return world.append([{ type: 'option.opened', data: { option, agent: step.agent, tokenHash: `token-${option}` } }]);
+      return world.append([
+        { type: 'option.opened', data: { option, agent: step.agent, tokenHash: `token-${option}` } },
+      ]);
     }
     case 'openReview':
-      return slowly(world, 'open review', 100, () => world.append([{ type: 'review.opened', data: { reviewer: step.reviewer, tokenHash: 'token-review' } }]));
+      return slowly(world, 'open review', 100, () =>
+        world.append([{ type: 'review.opened', data: { reviewer: step.reviewer, tokenHash: 'token-review' } }]),
+      );
     case 'startAttempt': {
       const attempt = (sessionOf(world, step.session)?.attempts.length ?? 0) + 1;
-      return world.append([{ type: 'attempt.starting', data: { session: step.session, attempt, nonce: newNonce(world), promptHash: 'p' } }]);
+      return world.append([
+        { type: 'attempt.starting', data: { session: step.session, attempt, nonce: newNonce(world), promptHash: 'p' } },
+      ]);
     }
     case 'watchAttempt': {
       const attempt = sessionOf(world, step.session)?.attempts.at(-1);
-      if (attempt && attempt.state !== 'ended') world.effect(`attempt ${attempt.nonce}`, () => startAttempt(world, step.session, attempt));
+      if (attempt && attempt.state !== 'ended')
+        world.effect(`attempt ${attempt.nonce}`, () => startAttempt(world, step.session, attempt));
       return;
     }
     case 'endOption':
-      return world.append([{ type: 'option.ending', data: { option: step.option, reason: step.reason, descendants: [] } }]);
+      return world.append([
+        { type: 'option.ending', data: { option: step.option, reason: step.reason, descendants: [] } },
+      ]);
     case 'endReview':
       return world.append([{ type: 'review.ending', data: { reason: step.reason, descendants: [] } }]);
     case 'reap': {
       const { reapMs } = world.scenario;
-      return slowly(world, `reap ${JSON.stringify(step.session)}`, reapMs[world.counters.reap % reapMs.length] ?? 5, () => reap(world, step.session));
+      return slowly(
+        world,
+        `reap ${JSON.stringify(step.session)}`,
+        reapMs[world.counters.reap % reapMs.length] ?? 5,
+        () => reap(world, step.session),
+      );
     }
     case 'clean':
-      return slowly(world, 'clean', 20, () => world.append([{ type: 'option.clean', data: { option: step.option, restored: [] } }]));
+      return slowly(world, 'clean', 20, () =>
+        world.append([{ type: 'option.clean', data: { option: step.option, restored: [] } }]),
+      );
     case 'closeOption':
       return slowly(world, 'close', 30, () => close(world, step.option));
     case 'grade':
@@ -138,13 +161,24 @@ function close(world: World, number: number): void {
   if (!option) return;
   const last = option.attempts.at(-1);
   const endedItself = last?.state === 'ended' && last.endedItself;
-  world.append([{ type: 'option.closed', data: { option: number, closure: closureOf(world.state, option), endedItself, workspaceSnapshot: null } }]);
+  world.append([
+    {
+      type: 'option.closed',
+      data: { option: number, closure: closureOf(world.state, option), endedItself, workspaceSnapshot: null },
+    },
+  ]);
 }
 
 function grade(world: World, id: string): void {
-  if (world.state.grading?.id !== id) world.append([{ type: 'grading.starting', data: { id, nonce: newNonce(world) } }]);
+  if (world.state.grading?.id !== id)
+    world.append([{ type: 'grading.starting', data: { id, nonce: newNonce(world) } }]);
   world.later(300, () => {
-    world.append([{ type: 'candidate.graded', data: { id, nonce: world.state.grading?.nonce ?? '', result: { kind: 'graded', grade: 0.5 } } }]);
+    world.append([
+      {
+        type: 'candidate.graded',
+        data: { id, nonce: world.state.grading?.nonce ?? '', result: { kind: 'graded', grade: 0.5 } },
+      },
+    ]);
     world.finish(`grade ${id}`);
   });
 }
@@ -162,8 +196,13 @@ function reap(world: World, session: SessionName): void {
   const { survivors } = world.scenario;
   const survives = survivors[world.counters.reap++ % survivors.length] === true;
   const tree = { ended: [], survivors: survives ? [{ pid: 7, command: 'nohup train', ageMs: 9 }] : [], ms: 5 };
-  world.append([session.kind === 'review' ? { type: 'review.reaped', data: tree } : { type: 'option.reaped', data: { option: session.number, ...tree } }]);
-  if (survives && !world.state.pause) world.append([{ type: 'run.paused', data: { reason: 'survivors', detail: '7 (nohup train)', by: 'hma' } }]);
+  world.append([
+    session.kind === 'review'
+      ? { type: 'review.reaped', data: tree }
+      : { type: 'option.reaped', data: { option: session.number, ...tree } },
+  ]);
+  if (survives && !world.state.pause)
+    world.append([{ type: 'run.paused', data: { reason: 'survivors', detail: '7 (nohup train)', by: 'hma' } }]);
 }
 
 /** As Controller.#keepFrozen. */
@@ -189,14 +228,19 @@ export function observe(world: World): void {
 }
 
 function observeAttempt(world: World, key: string, nonce: string): void {
-  const names: SessionName[] = [...world.state.options.slice(-1).map(({ number }): SessionName => ({ kind: 'option', number })), { kind: 'review' }];
+  const names: SessionName[] = [
+    ...world.state.options.slice(-1).map(({ number }): SessionName => ({ kind: 'option', number })),
+    { kind: 'review' },
+  ];
   const session = names.find((name) => sessionOf(world, name)?.attempts.some((attempt) => attempt.nonce === nonce));
   const attempt = session && sessionOf(world, session)?.attempts.find((one) => one.nonce === nonce);
   if (!attempt || attempt.state === 'ended') return world.finish(key);
   const process = world.processes.get(nonce);
   const named = { session, attempt: attempt.number };
-  if (process && attempt.state === 'starting') world.append([{ type: 'attempt.started', data: { ...named, runner: { pid: 3, start: '1' } } }]);
-  if (process?.spoke && attempt.state === 'running' && attempt.spokeAt === null) world.append([{ type: 'attempt.spoke', data: { ...named, mono: world.now().mono } }]);
+  if (process && attempt.state === 'starting')
+    world.append([{ type: 'attempt.started', data: { ...named, runner: { pid: 3, start: '1' } } }]);
+  if (process?.spoke && attempt.state === 'running' && attempt.spokeAt === null)
+    world.append([{ type: 'attempt.spoke', data: { ...named, mono: world.now().mono } }]);
   if (process && !lives(process)) {
     recordAttemptEnd(world, session, sessionOf(world, session)?.attempts.at(-1) ?? attempt);
     world.finish(key);
@@ -210,12 +254,24 @@ export function recordAttemptEnd(world: World, name: SessionName, attempt: Attem
   const process = world.processes.get(attempt.nonce);
   const stalled = attempt.state === 'running' && attempt.ending === 'stall';
   const exit = process?.exit ?? null;
-  const endedItself = exit?.cause === 'exit' && !stalled && (session.endingMono === null || exit.mono < session.endingMono);
+  const endedItself =
+    exit?.cause === 'exit' && !stalled && (session.endingMono === null || exit.mono < session.endingMono);
   const open = session.state === 'open';
   let failure: Failure | null = null;
   if (stalled) failure = { reason: 'stall', detail: 'no output' };
-  else if (open) failure = process ? (exit ? exit.failure : { reason: 'runner_lost', detail: 'its runner vanished' }) : { reason: 'not_started', detail: 'not installed' };
+  else if (open)
+    failure = process
+      ? exit
+        ? exit.failure
+        : { reason: 'runner_lost', detail: 'its runner vanished' }
+      : { reason: 'not_started', detail: 'not installed' };
   const option = 'number' in session ? session : null;
   const report = exit ? { code: 0, signal: null, cause: exit.cause, mono: exit.mono, boot: exit.boot } : null;
-  world.append([decideAttemptEnd(world.state, { session: name, attempt, option, exit: report, endedItself, failure }, world.given())]);
+  world.append([
+    decideAttemptEnd(
+      world.state,
+      { session: name, attempt, option, exit: report, endedItself, failure },
+      world.given(),
+    ),
+  ]);
 }

@@ -11,7 +11,14 @@ export interface Process {
   readonly session: SessionName | null;
   readonly looksAfter: AttemptScript['looksAfter'];
   /** Its runner's report; null while it lives, and for ever when the runner is lost. */
-  exit: { readonly mono: number; readonly boot: string; readonly cause: 'exit' | 'ended'; readonly failure: Failure | null; readonly verdict: Verdict; readonly trueActive: number | null } | null;
+  exit: {
+    readonly mono: number;
+    readonly boot: string;
+    readonly cause: 'exit' | 'ended';
+    readonly failure: Failure | null;
+    readonly verdict: Verdict;
+    readonly trueActive: number | null;
+  } | null;
   lost: boolean;
   spoke: boolean;
   frozen: boolean;
@@ -40,17 +47,29 @@ export function setFrozen(world: World, process: Process, frozen: boolean): void
 }
 
 /** The end of a program, with the stamps of its runner. */
-export function exits(world: World, process: Process, how: { cause: 'exit' | 'ended'; failure?: Failure | null; verdict?: Verdict }): void {
+export function exits(
+  world: World,
+  process: Process,
+  how: { cause: 'exit' | 'ended'; failure?: Failure | null; verdict?: Verdict },
+): void {
   if (!lives(process)) return;
   const { mono, boot } = world.now();
-  process.exit = { mono, boot, cause: how.cause, failure: how.failure ?? null, verdict: how.verdict ?? { kind: 'lost' }, trueActive: world.trueActive() };
+  process.exit = {
+    mono,
+    boot,
+    cause: how.cause,
+    failure: how.failure ?? null,
+    verdict: how.verdict ?? { kind: 'lost' },
+    trueActive: world.trueActive(),
+  };
 }
 
 /** Starts a program; two sessions' programs at once are a breach of invariant 3. */
 export function spawns(world: World, process: Pick<Process, 'nonce' | 'session' | 'looksAfter'>): Process {
   const name = JSON.stringify(process.session);
   for (const other of world.processes.values()) {
-    if (process.session && other.session && lives(other) && other.nonce !== process.nonce) world.breach(`${name} starts while ${JSON.stringify(other.session)} lives`);
+    if (process.session && other.session && lives(other) && other.nonce !== process.nonce)
+      world.breach(`${name} starts while ${JSON.stringify(other.session)} lives`);
   }
   const born: Process = { ...process, exit: null, lost: false, spoke: false, frozen: false, deferred: [] };
   world.processes.set(born.nonce, born);

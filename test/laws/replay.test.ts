@@ -18,7 +18,10 @@ describe('the ledger and its state', () => {
       expect(events.length).toBeGreaterThan(1);
       for (const event of events) {
         live = evolveRun(live, event);
-        replayed = evolveRun(JSON.parse(JSON.stringify(replayed)) as RunState | null, JSON.parse(JSON.stringify(event)) as LedgerEvent);
+        replayed = evolveRun(
+          JSON.parse(JSON.stringify(replayed)) as RunState | null,
+          JSON.parse(JSON.stringify(event)) as LedgerEvent,
+        );
         if (!isDeepStrictEqual(replayed, live)) expect(replayed).toStrictEqual(live);
       }
     }
@@ -32,10 +35,16 @@ describe('the ledger and its state', () => {
   it('unknown events are ignored wherever they stand: only `seq` moves', () => {
     hold((trace) =>
       walk(trace, (event, _, state) => {
-        const after = evolveRun(state, { ...stamp, seq: event.seq + 1, type: 'weather.changed', data: { id: 'e1', option: 1 } });
+        const after = evolveRun(state, {
+          ...stamp,
+          seq: event.seq + 1,
+          type: 'weather.changed',
+          data: { id: 'e1', option: 1 },
+        });
         const { seq, ...rest } = after ?? state;
         const { seq: before, ...kept } = state;
-        if (seq !== before + 1 || Object.entries(rest).some(([key, value]) => value !== kept[key as keyof typeof kept])) expect(after).toStrictEqual({ ...state, seq: before + 1 });
+        if (seq !== before + 1 || Object.entries(rest).some(([key, value]) => value !== kept[key as keyof typeof kept]))
+          expect(after).toStrictEqual({ ...state, seq: before + 1 });
       }),
     );
   });
@@ -58,8 +67,22 @@ describe('the ledger and its state', () => {
         { type: 'experiment.rejected', data: { id, option: 1, code: 'late', reason: '', score: null } },
         { type: 'evaluation.ended', data: { id, nonce: 'n1', verdict: { kind: 'scored', score: 1 }, at: 1 } },
         { type: 'experiment.accepted', data: { id: 'e999', option: 1, score: 999, verdictAt: 1, flags: [] } },
-        { type: 'option.closed', data: { option: 99_999, closure: 'natural', endedItself: true, workspaceSnapshot: null } },
-        { type: 'attempt.ended', data: { session: { kind: 'option', number: 99_999 }, attempt: 1, exit: null, endedItself: true, failure: null, retryAt: null, counts: false } },
+        {
+          type: 'option.closed',
+          data: { option: 99_999, closure: 'natural', endedItself: true, workspaceSnapshot: null },
+        },
+        {
+          type: 'attempt.ended',
+          data: {
+            session: { kind: 'option', number: 99_999 },
+            attempt: 1,
+            exit: null,
+            endedItself: true,
+            failure: null,
+            retryAt: null,
+            counts: false,
+          },
+        },
         { type: 'candidate.graded', data: { id: 'e999', nonce: 'n', result: { kind: 'graded', grade: 1 } } },
       ];
       let after: RunState | null = state;
@@ -79,12 +102,15 @@ describe('the ledger and its state', () => {
       expect(state.archive.map(({ id }) => id)).toStrictEqual(accepted);
       expect(state.archive.map(({ order }) => order)).toStrictEqual(accepted.map((_, index) => index + 1));
       expect(state.options.flatMap((option) => option.accepted)).toStrictEqual(accepted);
-      expect(state.experiments.flatMap((e) => (e.state === 'accepted' ? [e.id] : [])).toSorted()).toStrictEqual(accepted.toSorted());
+      expect(state.experiments.flatMap((e) => (e.state === 'accepted' ? [e.id] : [])).toSorted()).toStrictEqual(
+        accepted.toSorted(),
+      );
       expect(state.experiments.filter((e) => e.state !== 'accepted' && e.state !== 'rejected')).toStrictEqual([]);
       walk(trace, (_, before, after) => {
         for (const [index, candidate] of before.archive.entries()) {
           const now = after.archive[index];
-          if (now !== candidate && !isDeepStrictEqual({ ...now, grade: null }, { ...candidate, grade: null })) expect(now).toStrictEqual(candidate);
+          if (now !== candidate && !isDeepStrictEqual({ ...now, grade: null }, { ...candidate, grade: null }))
+            expect(now).toStrictEqual(candidate);
         }
       });
     });
@@ -95,7 +121,11 @@ describe('the ledger and its state', () => {
     hold(({ ended, longestTurn, state }) => {
       expect(ended).toBe('finished');
       expect(longestTurn).toBeLessThan(20);
-      expect({ phase: state.phase, pause: state.pause, running: state.clock.running }).toStrictEqual({ phase: 'finished', pause: null, running: false });
+      expect({ phase: state.phase, pause: state.pause, running: state.clock.running }).toStrictEqual({
+        phase: 'finished',
+        pause: null,
+        running: false,
+      });
     });
   });
 });

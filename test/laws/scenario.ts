@@ -22,7 +22,11 @@ export interface AttemptScript {
   readonly spawnMs: number;
   readonly starts: boolean;
   readonly submissions: readonly SubmissionScript[];
-  readonly end: { readonly how: 'natural' | FailureReason | 'endless' | 'vanishes' | 'stalls'; readonly after: number; readonly resetIn: number | null };
+  readonly end: {
+    readonly how: 'natural' | FailureReason | 'endless' | 'vanishes' | 'stalls';
+    readonly after: number;
+    readonly resetIn: number | null;
+  };
   /** From the decision to the printed receipt, ms; null = it never looks. */
   readonly looksAfter: number | null;
 }
@@ -78,7 +82,8 @@ export interface Scenario {
   readonly pauseMs: number;
 }
 
-const often = <T>(common: T, rare: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> => fc.oneof({ weight, arbitrary: fc.constant(common) }, { weight: 1, arbitrary: rare });
+const often = <T>(common: T, rare: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> =>
+  fc.oneof({ weight, arbitrary: fc.constant(common) }, { weight: 1, arbitrary: rare });
 
 export const aTerms = (over: Partial<Terms> = {}): Terms => ({
   name: 'digits',
@@ -103,11 +108,19 @@ const terms: fc.Arbitrary<Terms> = fc
     mode: often<'alternate' | 'single'>('alternate', fc.constant('single'), 8),
     cap: fc.constantFrom(1, 2, 3, null),
     first: fc.constantFrom<'A' | 'B'>('A', 'B'),
-    lateRule: often<Terms['lateRule']>({ rule: 'finished' }, fc.constantFrom(1_000, 8_000, 60_000).map((graceMs) => ({ rule: 'submitted', graceMs })), 2),
+    lateRule: often<Terms['lateRule']>(
+      { rule: 'finished' },
+      fc.constantFrom(1_000, 8_000, 60_000).map((graceMs) => ({ rule: 'submitted', graceMs })),
+      2,
+    ),
     fallback: fc.constantFrom<'standing' | 'record'>('standing', 'record'),
     feedback: fc.constantFrom<'score' | 'blind'>('score', 'blind'),
     direction: fc.constantFrom<'maximize' | 'minimize'>('maximize', 'minimize'),
-    failures: fc.record({ attempts: fc.integer({ min: 1, max: 3 }), waitMs: fc.constantFrom(0, 2_000, 10_000), then: often<'handover' | 'pause'>('handover', fc.constant('pause'), 2) }),
+    failures: fc.record({
+      attempts: fc.integer({ min: 1, max: 3 }),
+      waitMs: fc.constantFrom(0, 2_000, 10_000),
+      then: often<'handover' | 'pause'>('handover', fc.constant('pause'), 2),
+    }),
     stopAfterBarren: often<number | null>(null, fc.constantFrom(2, 4), 3),
     queue: fc.constantFrom(1, 3, 64),
     repeats: often(1, fc.constant(2), 3),
@@ -140,9 +153,21 @@ const attemptScript: fc.Arbitrary<AttemptScript> = fc.record({
   end: fc.record({
     how: fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom('natural' as const, 'endless' as const) },
-      { weight: 2, arbitrary: fc.constantFrom('crash' as const, 'usage_limit' as const, 'vanishes' as const, 'stalls' as const, 'out_of_memory' as const) },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom(
+          'crash' as const,
+          'usage_limit' as const,
+          'vanishes' as const,
+          'stalls' as const,
+          'out_of_memory' as const,
+        ),
+      },
     ),
-    after: fc.oneof({ weight: 1, arbitrary: fc.integer({ min: 10, max: 3_000 }) }, { weight: 3, arbitrary: fc.integer({ min: 3_000, max: 90_000 }) }),
+    after: fc.oneof(
+      { weight: 1, arbitrary: fc.integer({ min: 10, max: 3_000 }) },
+      { weight: 3, arbitrary: fc.integer({ min: 3_000, max: 90_000 }) },
+    ),
     resetIn: often<number | null>(null, fc.constantFrom(2_000, 40_000)),
   }),
   looksAfter: often<number | null>(100, fc.constant(null)),
@@ -162,18 +187,39 @@ const verdict: fc.Arbitrary<EvaluationScript['verdict']> = fc.oneof(
     ),
   },
 );
-const evaluation: fc.Arbitrary<EvaluationScript> = fc.record({ verdict, ms: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 30, max: 3_000 }) }, { weight: 1, arbitrary: fc.integer({ min: 3_000, max: 22_000 }) }) });
+const evaluation: fc.Arbitrary<EvaluationScript> = fc.record({
+  verdict,
+  ms: fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 30, max: 3_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 3_000, max: 22_000 }) },
+  ),
+});
 
 const review: fc.Arbitrary<ReviewScript> = fc.record({
   spawnMs: fc.constantFrom(20, 200),
-  ballots: fc.array(fc.record({ after: fc.integer({ min: 0, max: 20_000 }), pick: fc.integer({ min: 0, max: 4 }), via: fc.constantFrom<'call' | 'file'>('call', 'file') }), { minLength: 0, maxLength: 2, size: 'max' }),
-  end: fc.record({ how: fc.constantFrom('natural', 'natural', 'crash', 'endless', 'vanishes'), after: fc.integer({ min: 50, max: 25_000 }) }),
+  ballots: fc.array(
+    fc.record({
+      after: fc.integer({ min: 0, max: 20_000 }),
+      pick: fc.integer({ min: 0, max: 4 }),
+      via: fc.constantFrom<'call' | 'file'>('call', 'file'),
+    }),
+    { minLength: 0, maxLength: 2, size: 'max' },
+  ),
+  end: fc.record({
+    how: fc.constantFrom('natural', 'natural', 'crash', 'endless', 'vanishes'),
+    after: fc.integer({ min: 50, max: 25_000 }),
+  }),
 });
 
 const by = 'mina';
 const intent: fc.Arbitrary<Intent> = fc.oneof(
   fc.boolean().map((after): Intent => ({ kind: 'pause', after, by })),
-  fc.constantFrom<Intent>({ kind: 'resume', by }, { kind: 'handoff', by }, { kind: 'handoff', by }, { kind: 'clearSelection', reason: 'the review decides', by }),
+  fc.constantFrom<Intent>(
+    { kind: 'resume', by },
+    { kind: 'handoff', by },
+    { kind: 'handoff', by },
+    { kind: 'clearSelection', reason: 'the review decides', by },
+  ),
   { weight: 1, arbitrary: fc.constantFrom<Intent>({ kind: 'review', by }, { kind: 'stop', by }) },
   fc.constantFrom<Intent>(
     { kind: 'budget', by, experiments: 3 },
@@ -187,12 +233,23 @@ const disturbance: fc.Arbitrary<Disturbance> = fc.record({
   at: fc.integer({ min: 0, max: 1_200 }),
   what: fc.oneof(
     { weight: 5, arbitrary: intent.map((one) => ({ do: 'intend' as const, intent: one })) },
-    { weight: 3, arbitrary: fc.constantFrom({ do: 'selectLatest' as const }, { do: 'stale' as const }, { do: 'foreign' as const }) },
-    { weight: 1, arbitrary: fc.constantFrom(-86_400_000, -30_000, 30_000, 86_400_000).map((stepMs) => ({ do: 'wall' as const, stepMs })) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom({ do: 'selectLatest' as const }, { do: 'stale' as const }, { do: 'foreign' as const }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(-86_400_000, -30_000, 30_000, 86_400_000)
+        .map((stepMs) => ({ do: 'wall' as const, stepMs })),
+    },
   ),
 });
 const death: fc.Arbitrary<Death> = fc.record({
-  when: fc.oneof(fc.integer({ min: 2, max: 120 }).map((append) => ({ append })), fc.integer({ min: 0, max: 1_100 }).map((at) => ({ at }))),
+  when: fc.oneof(
+    fc.integer({ min: 2, max: 120 }).map((append) => ({ append })),
+    fc.integer({ min: 0, max: 1_100 }).map((at) => ({ at })),
+  ),
   downMs: fc.constantFrom(200, 4_000, 40_000),
   world: fc.constantFrom('lives', 'lives', 'dies', 'reboots'),
 });
@@ -209,7 +266,10 @@ const anything: fc.Arbitrary<Scenario> = fc.record({
       experiments: often<number | null>(null, fc.constantFrom(1, 2, 5), 2),
       untilShare: often<number | null>(null, fc.constantFrom(0.5, 0.9, 1.5), 5),
     })
-    .map(({ untilShare, ...rest }) => ({ ...rest, until: untilShare === null ? null : openedWall + rest.totalMs * untilShare })),
+    .map(({ untilShare, ...rest }) => ({
+      ...rest,
+      until: untilShare === null ? null : openedWall + rest.totalMs * untilShare,
+    })),
   initial: fc.boolean(),
   lingerMs: fc.constantFrom(0, 1_000),
   attempts: fc.array(attemptScript, { minLength: 2, maxLength: 6 }),
@@ -225,15 +285,34 @@ const anything: fc.Arbitrary<Scenario> = fc.record({
 /** Nobody does anything: what slows such a run down is otherwise seldom reached. */
 const idle = anything.map((one): Scenario => ({
   ...one,
-  attempts: one.attempts.map((attempt) => ({ ...attempt, submissions: [], end: { ...attempt.end, how: attempt.end.how === 'crash' ? 'crash' : 'natural', after: (attempt.end.after % 4_000) + 10 } })),
+  attempts: one.attempts.map((attempt) => ({
+    ...attempt,
+    submissions: [],
+    end: {
+      ...attempt.end,
+      how: attempt.end.how === 'crash' ? 'crash' : 'natural',
+      after: (attempt.end.after % 4_000) + 10,
+    },
+  })),
 }));
 
 /** Paused again and again, with sessions that die. */
-const frosty = fc.tuple(anything, fc.array(fc.integer({ min: 5, max: 900 }), { minLength: 2, maxLength: 5 })).map(([one, pauses]): Scenario => ({
-  ...one,
-  attempts: one.attempts.map((attempt) => (attempt.end.how === 'natural' ? { ...attempt, end: { ...attempt.end, how: 'crash' } } : attempt)),
-  disturbances: [...one.disturbances, ...pauses.map((at): Disturbance => ({ at, what: { do: 'intend', intent: { kind: 'pause', after: false, by } } }))],
-}));
+const frosty = fc
+  .tuple(anything, fc.array(fc.integer({ min: 5, max: 900 }), { minLength: 2, maxLength: 5 }))
+  .map(([one, pauses]): Scenario => ({
+    ...one,
+    attempts: one.attempts.map((attempt) =>
+      attempt.end.how === 'natural' ? { ...attempt, end: { ...attempt.end, how: 'crash' } } : attempt,
+    ),
+    disturbances: [
+      ...one.disturbances,
+      ...pauses.map((at): Disturbance => ({ at, what: { do: 'intend', intent: { kind: 'pause', after: false, by } } })),
+    ],
+  }));
 
 /** A whole world: terms, scripts of all that happens, and what comes from outside. */
-export const scenario: fc.Arbitrary<Scenario> = fc.oneof({ weight: 8, arbitrary: anything }, { weight: 1, arbitrary: idle }, { weight: 1, arbitrary: frosty });
+export const scenario: fc.Arbitrary<Scenario> = fc.oneof(
+  { weight: 8, arbitrary: anything },
+  { weight: 1, arbitrary: idle },
+  { weight: 1, arbitrary: frosty },
+);

@@ -1,6 +1,14 @@
 import type { FailureReason, Failure } from '../../src/agents/port.ts';
 import { decideIntent } from '../../src/controller/intents.ts';
-import { admit, callerOf, decideSubmission, decideUncaptured, sentBefore, undecided, type Caller } from '../../src/experiments/decide.ts';
+import {
+  admit,
+  callerOf,
+  decideSubmission,
+  decideUncaptured,
+  sentBefore,
+  undecided,
+  type Caller,
+} from '../../src/experiments/decide.ts';
 import type { RejectionCode } from '../../src/experiments/model.ts';
 import type { SessionName } from '../../src/options/model.ts';
 import type { Intent } from '../../src/protocol/client.ts';
@@ -25,7 +33,11 @@ export function playAttempt(world: World, start: { session: SessionName & { kind
     if (!script.starts) return notStarted(world, session, nonce);
     const process = spawns(world, { nonce, session, looksAfter: script.looksAfter });
     speaks(world, process);
-    for (const submission of script.submissions) inProcess(world, process, { delay: submission.after, act: () => submits(world, process, { submission, request: `r${++world.counters.request}`, tries: 0 }) });
+    for (const submission of script.submissions)
+      inProcess(world, process, {
+        delay: submission.after,
+        act: () => submits(world, process, { submission, request: `r${++world.counters.request}`, tries: 0 }),
+      });
     inProcess(world, process, { delay: script.end.after, act: () => endsAs(world, process, script.end) });
   });
 }
@@ -36,7 +48,8 @@ function notStarted(world: World, session: SessionName, nonce: string): void {
   world.finish(`attempt ${nonce}`);
 }
 
-const speaks = (world: World, process: Process): void => inProcess(world, process, { delay: 40, act: () => void (process.spoke = true) });
+const speaks = (world: World, process: Process): void =>
+  inProcess(world, process, { delay: 40, act: () => void (process.spoke = true) });
 
 function endsAs(world: World, process: Process, end: AttemptScript['end']): void {
   switch (end.how) {
@@ -64,7 +77,8 @@ function stalls(world: World, process: Process): void {
   const option = world.state.options.at(-1);
   const attempt = option?.attempts.at(-1);
   const quiet = world.up && !world.state.pause && undecided(world.state).length === 0;
-  if (!quiet || !session || option?.state !== 'open' || attempt?.nonce !== process.nonce) return inProcess(world, process, { delay: 5_000, act: () => stalls(world, process) });
+  if (!quiet || !session || option?.state !== 'open' || attempt?.nonce !== process.nonce)
+    return inProcess(world, process, { delay: 5_000, act: () => stalls(world, process) });
   world.append([{ type: 'attempt.ending', data: { session, attempt: attempt.number, reason: 'stall' } }]);
   inProcess(world, process, { delay: 100, act: () => exits(world, process, { cause: 'ended' }) });
 }
@@ -75,7 +89,8 @@ interface Call {
   readonly tries: number;
 }
 
-const tokenOf = (process: Process): string => (process.session?.kind === 'option' ? `token-${process.session.number}` : 'token-review');
+const tokenOf = (process: Process): string =>
+  process.session?.kind === 'option' ? `token-${process.session.number}` : 'token-review';
 
 /** As `hma submit`: the same call is sent again until an answer comes. */
 function submits(world: World, process: Process, call: Call): void {
@@ -83,10 +98,14 @@ function submits(world: World, process: Process, call: Call): void {
   if (world.up) {
     submit(world, { token: tokenOf(process), call }, (reply) => {
       answered = true;
-      if ('id' in reply && call.submission.again && call.tries < resends) inProcess(world, process, { delay: 700, act: () => submits(world, process, { ...call, tries: resends }) });
+      if ('id' in reply && call.submission.again && call.tries < resends)
+        inProcess(world, process, { delay: 700, act: () => submits(world, process, { ...call, tries: resends }) });
     });
   }
-  inProcess(world, process, { delay: 2_500, act: () => void (!answered && call.tries < resends && submits(world, process, { ...call, tries: call.tries + 1 })) });
+  inProcess(world, process, {
+    delay: 2_500,
+    act: () => void (!answered && call.tries < resends && submits(world, process, { ...call, tries: call.tries + 1 })),
+  });
 }
 
 type Reply = { readonly id: string } | { readonly refused: { readonly code: RejectionCode } };
@@ -99,8 +118,11 @@ function submit(world: World, request: { token: string; call: Call }, answer: (r
   const again = option && sentBefore(world.state, option, call.request);
   if (again) return tell(world, { token, call, id: again }, answer);
   const turnedAway = admit(world.state, caller, world.given());
-  if (turnedAway && !(option && turnedAway.code !== 'paused')) return refuse(world, { option: option?.number, code: turnedAway.code }, answer);
-  world.later(call.submission.captureMs, () => captured(world, { token, call, caller, number: option?.number ?? 0, turnedAway: turnedAway?.code ?? null }, answer));
+  if (turnedAway && !(option && turnedAway.code !== 'paused'))
+    return refuse(world, { option: option?.number, code: turnedAway.code }, answer);
+  world.later(call.submission.captureMs, () =>
+    captured(world, { token, call, caller, number: option?.number ?? 0, turnedAway: turnedAway?.code ?? null }, answer),
+  );
 }
 
 interface Captured {
@@ -122,9 +144,14 @@ function captured(world: World, what: Captured, answer: (reply: Reply) => void):
     world.append(facts);
     tell(world, { ...what, id }, answer);
   };
-  if (trouble === 'unstable' || trouble === 'too_large') return turnedAway ? refuse(world, { option: number, code: turnedAway }, answer) : rejected(trouble);
+  if (trouble === 'unstable' || trouble === 'too_large')
+    return turnedAway ? refuse(world, { option: number, code: turnedAway }, answer) : rejected(trouble);
   const contentHash = hashOf(content, number);
-  const decided = decideSubmission(world.state, { ...base, captured: { snapshot: `s-${contentHash}`, contentHash, files: 1, bytes: 9 }, tampered: trouble === 'tampered' ? ['data/test.csv'] : [] });
+  const decided = decideSubmission(world.state, {
+    ...base,
+    captured: { snapshot: `s-${contentHash}`, contentHash, files: 1, bytes: 9 },
+    tampered: trouble === 'tampered' ? ['data/test.csv'] : [],
+  });
   if (decided.kind === 'known') return tell(world, { ...what, id: decided.id }, answer);
   const late = admit(world.state, what.caller, world.given());
   if (late) return turnedAway ? refuse(world, { option: number, code: late.code }, answer) : rejected(late.code);
@@ -142,18 +169,26 @@ function tell(world: World, what: { token: string; call: Call; id: string }, ans
   if (found.length !== 1) world.breach(`${id} was told and is there ${found.length} times`);
   if (found.some((e) => `token-${e.option}` !== token)) world.breach(`${id} was told to ${token}`);
   const { captured: files } = found[0] ?? {};
-  if (files && files.contentHash !== hashOf(call.submission.content, found[0]?.option ?? 0)) world.breach(`${id} is not what was submitted`);
+  if (files && files.contentHash !== hashOf(call.submission.content, found[0]?.option ?? 0))
+    world.breach(`${id} is not what was submitted`);
   // A call that was answered with another call's experiment may become one of its own when that one has been rejected since.
-  const own = world.state.experiments.find((e) => e.request === call.request && world.told.has(`${call.request} ${e.id}`));
+  const own = world.state.experiments.find(
+    (e) => e.request === call.request && world.told.has(`${call.request} ${e.id}`),
+  );
   if (own && own.id !== id) world.breach(`${call.request} had ${own.id} and was told ${id}`);
   world.told.add(`${call.request} ${id}`);
   answer({ id });
 }
 
-function refuse(world: World, what: { option: number | undefined; code: RejectionCode }, answer: (reply: Reply) => void): void {
+function refuse(
+  world: World,
+  what: { option: number | undefined; code: RejectionCode },
+  answer: (reply: Reply) => void,
+): void {
   const before = world.refusals.get(what.option ?? 0) ?? 0;
   world.refusals.set(what.option ?? 0, before + 1);
-  if (before < 20 && world.state.phase !== 'finished') world.append([{ type: 'submission.refused', data: { option: what.option ?? null, code: what.code } }]);
+  if (before < 20 && world.state.phase !== 'finished')
+    world.append([{ type: 'submission.refused', data: { option: what.option ?? null, code: what.code } }]);
   answer({ refused: { code: what.code } });
 }
 
@@ -166,9 +201,11 @@ export function showReceipt(world: World, accepted: { readonly id: string; reado
     delay: process.looksAfter,
     act: () => {
       const option = world.state.options.at(-1);
-      if (!world.up || option?.number !== accepted.option || option.state !== 'open' || option.capSeenAt !== null) return;
+      if (!world.up || option?.number !== accepted.option || option.state !== 'open' || option.capSeenAt !== null)
+        return;
       const full = option.accepted.length >= capOf(world.state) || experimentsLeft(world.state) <= 0;
-      if (full && option.accepted.at(-1) === accepted.id) world.append([{ type: 'option.capSeen', data: { option: option.number } }]);
+      if (full && option.accepted.at(-1) === accepted.id)
+        world.append([{ type: 'option.capSeen', data: { option: option.number } }]);
     },
   });
 }
@@ -182,14 +219,21 @@ export function playReview(world: World, nonce: string): void {
     if (world.abandoned.has(nonce)) return;
     const process = spawns(world, { nonce, session: { kind: 'review' }, looksAfter: null });
     speaks(world, process);
-    for (const ballot of script.ballots) inProcess(world, process, { delay: ballot.after, act: () => casts(world, ballot) });
-    inProcess(world, process, { delay: script.end.after, act: () => endsAs(world, process, { ...script.end, how: script.end.how, resetIn: null, after: 0 }) });
+    for (const ballot of script.ballots)
+      inProcess(world, process, { delay: ballot.after, act: () => casts(world, ballot) });
+    inProcess(world, process, {
+      delay: script.end.after,
+      act: () => endsAs(world, process, { ...script.end, how: script.end.how, resetIn: null, after: 0 }),
+    });
   });
 }
 
 /** As Gate.nominate, or a ballot written by hand. */
 function casts(world: World, ballot: BallotScript): void {
-  const text = JSON.stringify({ candidate: world.state.archive[ballot.pick]?.id ?? `e${90 + ballot.pick}`, reason: 'the steadiest' });
+  const text = JSON.stringify({
+    candidate: world.state.archive[ballot.pick]?.id ?? `e${90 + ballot.pick}`,
+    reason: 'the steadiest',
+  });
   if (ballot.via === 'file') {
     world.ballot = text;
     if (world.up) world.later(1_000, () => readBallot(world));
@@ -209,7 +253,10 @@ export function readBallot(world: World): void {
   if (!review || review.state === 'closed' || world.ballot === null || world.ballot === world.ballotSeen) return;
   world.ballotSeen = world.ballot;
   const fact = decideBallot(world.state, JSON.parse(world.ballot) as { candidate: unknown; reason: unknown });
-  const known = fact.data.valid && review.nomination?.candidate === fact.data.candidate && review.nomination.reason === fact.data.reason;
+  const known =
+    fact.data.valid &&
+    review.nomination?.candidate === fact.data.candidate &&
+    review.nomination.reason === fact.data.reason;
   if (!known) world.append([fact]);
 }
 
@@ -220,7 +267,8 @@ const patience = 8;
 export function resumeLater(world: World): void {
   const resume = (): void => {
     if (!world.up) return world.schedule(500, resume);
-    if (world.state.pause && world.state.phase !== 'finished') intend(world, { kind: ++world.counters.resume > patience ? 'stop' : 'resume', by: 'mina' });
+    if (world.state.pause && world.state.phase !== 'finished')
+      intend(world, { kind: ++world.counters.resume > patience ? 'stop' : 'resume', by: 'mina' });
   };
   world.schedule(world.scenario.pauseMs, resume);
 }
@@ -229,7 +277,8 @@ export function resumeLater(world: World): void {
 export function intend(world: World, intent: Intent): void {
   if (intent.kind === 'handoff') {
     const option = world.state.options.at(-1);
-    if (option?.state === 'open') world.append([{ type: 'option.ending', data: { option: option.number, reason: 'handoff', descendants: [] } }]);
+    if (option?.state === 'open')
+      world.append([{ type: 'option.ending', data: { option: option.number, reason: 'handoff', descendants: [] } }]);
     return;
   }
   const decided = decideIntent(world.state, intent, world.given());
@@ -244,7 +293,12 @@ export function disturb(world: World, what: Disturbance['what']): void {
     case 'intend':
       return intend(world, what.intent);
     case 'selectLatest':
-      return intend(world, { kind: 'select', candidate: world.state.archive.at(-1)?.id ?? 'e99', reason: 'I know it', by: 'mina' });
+      return intend(world, {
+        kind: 'select',
+        candidate: world.state.archive.at(-1)?.id ?? 'e99',
+        reason: 'I know it',
+        by: 'mina',
+      });
     case 'stale':
     case 'foreign': {
       const number = world.state.options.length - 1;

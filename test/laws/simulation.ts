@@ -108,7 +108,11 @@ export class World {
   }
 
   now(): Instant {
-    return { wall: openedWall + this.#elapsed + this.#wallShift, mono: this.#elapsed - this.#monoBase, boot: `boot-${this.#boots}` };
+    return {
+      wall: openedWall + this.#elapsed + this.#wallShift,
+      mono: this.#elapsed - this.#monoBase,
+      boot: `boot-${this.#boots}`,
+    };
   }
 
   given(): Given {
@@ -196,12 +200,22 @@ export class World {
       }
     }
     const { events, breaches } = this;
-    return { scenario: this.scenario, events, state: this.state, ended, breaches, told: [...this.told], absences: this.#absences, longestTurn: this.#longestTurn };
+    return {
+      scenario: this.scenario,
+      events,
+      state: this.state,
+      ended,
+      breaches,
+      told: [...this.told],
+      absences: this.#absences,
+      longestTurn: this.#longestTurn,
+    };
   }
 
   #plan(): void {
     const total = this.scenario.budgets.totalMs;
-    for (const { at, what } of this.scenario.disturbances) this.schedule((at * total) / 1000, () => disturb(this, what));
+    for (const { at, what } of this.scenario.disturbances)
+      this.schedule((at * total) / 1000, () => disturb(this, what));
     for (const death of this.#deaths) {
       const { when } = death;
       if ('at' in when) this.schedule((when.at * total) / 1000, () => void (this.up && this.#die(death)));
@@ -211,7 +225,8 @@ export class World {
   /** The next happening or the controller's timer, whichever is first; false when there is nothing to come. */
   #advance(): boolean {
     let next: Happening | undefined;
-    for (const one of this.#queue) if (!next || one.at < next.at || (one.at === next.at && one.order < next.order)) next = one;
+    for (const one of this.#queue)
+      if (!next || one.at < next.at || (one.at === next.at && one.order < next.order)) next = one;
     if (this.#timerAt !== null && (!next || this.#timerAt <= next.at)) {
       this.#elapsed = Math.max(this.#elapsed, this.#timerAt);
       this.#timerAt = null;
@@ -264,7 +279,8 @@ export class World {
     const given = this.given();
     const wakes: number[] = [];
     this.#timerAt = null;
-    if ((step.do === 'wait' || step.do === 'watchAttempt') && step.wakeAt !== null) wakes.push(step.wakeAt - given.active);
+    if ((step.do === 'wait' || step.do === 'watchAttempt') && step.wakeAt !== null)
+      wakes.push(step.wakeAt - given.active);
     if (undecided(this.state).length > 0) wakes.push(verdictsEndAt(this.state, given) - given.active);
     if (wakes.length === 0 || this.state.pause) return;
     this.#timerAt = this.#elapsed + Math.max(1, Math.min(longestSleepMs, Math.ceil(Math.min(...wakes))));
@@ -273,7 +289,12 @@ export class World {
   #die(death: Death): void {
     const now = this.now();
     this.#diedAt = this.#elapsed;
-    this.#absent = { world: death.world, died: this.given().active, lasted: death.downMs, paused: this.state.pause !== null };
+    this.#absent = {
+      world: death.world,
+      died: this.given().active,
+      lasted: death.downMs,
+      paused: this.state.pause !== null,
+    };
     const beats = Math.floor((now.mono - this.#startedMono) / 5000);
     this.#aliveAt = { mono: this.#startedMono + beats * 5000, boot: now.boot };
     this.up = false;
@@ -294,13 +315,43 @@ export class World {
     const replayed = replayRun(JSON.parse(JSON.stringify(this.events)) as LedgerEvent[]);
     if (!isDeepStrictEqual(replayed, this.#state)) this.breach('replay differs from live');
     const { terms, budgets, initial } = this.scenario;
-    const opened: RunFact = { type: 'run.opened', data: { run: 'run', workspace: '/w', contractHash: 'c', terms, budgets, tier: 'none', cannot: [], initial: initial ? 'initial' : null } };
-    const { active, gapMs } = replayed ? activeAfterAbsence({ clock: replayed.clock, lastAlive: this.#lastAlive(replayed), now, toleranceMs: 15_000 }) : { active: 0, gapMs: 0 };
-    const facts: RunFact[] = [...(replayed ? [] : [opened]), { type: 'controller.started', data: { pid: 1, fence: 1, version: '0', boot: now.boot, gapMs } }];
-    if (this.#absent) this.#absences.push({ ...this.#absent, back: active, lived: [...this.processes.values()].some((process) => process.session !== null && lives(process)) });
+    const opened: RunFact = {
+      type: 'run.opened',
+      data: {
+        run: 'run',
+        workspace: '/w',
+        contractHash: 'c',
+        terms,
+        budgets,
+        tier: 'none',
+        cannot: [],
+        initial: initial ? 'initial' : null,
+      },
+    };
+    const { active, gapMs } = replayed
+      ? activeAfterAbsence({ clock: replayed.clock, lastAlive: this.#lastAlive(replayed), now, toleranceMs: 15_000 })
+      : { active: 0, gapMs: 0 };
+    const facts: RunFact[] = [
+      ...(replayed ? [] : [opened]),
+      { type: 'controller.started', data: { pid: 1, fence: 1, version: '0', boot: now.boot, gapMs } },
+    ];
+    if (this.#absent)
+      this.#absences.push({
+        ...this.#absent,
+        back: active,
+        lived: [...this.processes.values()].some((process) => process.session !== null && lives(process)),
+      });
     this.#state = replayed;
     for (const { type, data } of facts) {
-      const event: LedgerEvent = { seq: this.events.length + 1, v: 1, wall: now.wall, mono: now.mono, active, type, data };
+      const event: LedgerEvent = {
+        seq: this.events.length + 1,
+        v: 1,
+        wall: now.wall,
+        mono: now.mono,
+        active,
+        type,
+        data,
+      };
       this.events.push(event);
       this.#state = evolveRun(this.#state, event);
     }
@@ -313,7 +364,10 @@ export class World {
 
   #lastAlive(state: RunState): Pick<Instant, 'mono' | 'boot'> {
     const now = this.now();
-    const signs: Pick<Instant, 'mono' | 'boot'>[] = [this.#aliveAt, { mono: this.events.at(-1)?.mono ?? 0, boot: state.clock.boot }];
+    const signs: Pick<Instant, 'mono' | 'boot'>[] = [
+      this.#aliveAt,
+      { mono: this.events.at(-1)?.mono ?? 0, boot: state.clock.boot },
+    ];
     for (const session of [state.options.at(-1), state.review]) {
       const process = this.processes.get(session?.attempts.at(-1)?.nonce ?? '');
       if (process?.exit) signs.push(process.exit);
@@ -325,4 +379,5 @@ export class World {
 }
 
 /** Plays a scenario, given as plain JSON as a contract would be, to its end. */
-export const simulate = (scenario: Scenario): Trace => new World(JSON.parse(JSON.stringify(scenario)) as Scenario).run();
+export const simulate = (scenario: Scenario): Trace =>
+  new World(JSON.parse(JSON.stringify(scenario)) as Scenario).run();

@@ -13,13 +13,20 @@ const withoutWall = (scenario: Scenario): Scenario => ({
   ...scenario,
   budgets: { ...scenario.budgets, until: null },
   attempts: scenario.attempts.map((attempt) => ({ ...attempt, end: { ...attempt.end, resetIn: null } })),
-  disturbances: scenario.disturbances.filter(({ what }) => what.do !== 'wall' && !(what.do === 'intend' && what.intent.kind === 'budget')),
+  disturbances: scenario.disturbances.filter(
+    ({ what }) => what.do !== 'wall' && !(what.do === 'intend' && what.intent.kind === 'budget'),
+  ),
 });
 const stepped = (scenario: Scenario): Scenario => ({
   ...scenario,
-  disturbances: [{ at: 150, what: { do: 'wall', stepMs: 86_400_000 } }, { at: 600, what: { do: 'wall', stepMs: -3 * 86_400_000 } }, ...scenario.disturbances],
+  disturbances: [
+    { at: 150, what: { do: 'wall', stepMs: 86_400_000 } },
+    { at: 600, what: { do: 'wall', stepMs: -3 * 86_400_000 } },
+    ...scenario.disturbances,
+  ],
 });
-const timeless = (events: readonly LedgerEvent[]) => events.map(({ seq, mono, active, type, data }) => ({ seq, mono, active, type, data }));
+const timeless = (events: readonly LedgerEvent[]) =>
+  events.map(({ seq, mono, active, type, data }) => ({ seq, mono, active, type, data }));
 
 describe('active runtime', () => {
   it('invariant 10: never runs backwards, stands while paused, and never outruns the monotonic clock', () => {
@@ -28,7 +35,8 @@ describe('active runtime', () => {
       let paused: number | null = null;
       for (const event of events as readonly RunEvent[]) {
         if (event.active < (last?.active ?? 0)) expect(event).toBe('not before the one before');
-        if (last && event.type !== 'controller.started' && event.active - last.active > event.mono - last.mono + 1e-6) expect(event).toBe('not faster than the monotonic clock');
+        if (last && event.type !== 'controller.started' && event.active - last.active > event.mono - last.mono + 1e-6)
+          expect(event).toBe('not faster than the monotonic clock');
         if (paused !== null && event.active !== paused) expect(event).toBe('standing');
         if (event.type === 'run.paused') paused = event.active;
         if (event.type === 'run.resumed' || event.type === 'run.finished') paused = null;
@@ -74,7 +82,8 @@ describe('active runtime', () => {
         else if (lived) expect(back, JSON.stringify(what)).toBeCloseTo(died + lasted, 6);
         // a heartbeat is at most 5 s old; a silence of up to 15 s is no absence
         else if (world === 'reboots') expect(died - back >= 0 && died - back < 5_000, JSON.stringify(what)).toBe(true);
-        else if (world === 'dies') expect(back - died <= 15_000 && died - back < 5_000, JSON.stringify(what)).toBe(true);
+        else if (world === 'dies')
+          expect(back - died <= 15_000 && died - back < 5_000, JSON.stringify(what)).toBe(true);
         seen.add(paused ? 'paused' : lived ? 'lived' : world);
       }
     });

@@ -12,7 +12,10 @@ const numRuns = Number(process.env['HMA_RUNS'] ?? 600);
 const base = Number(process.env['HMA_SEED'] ?? 20_261_130);
 
 /** The simulated runs of one file of laws; made once. A broken law is shown on the smallest scenario that breaks it. */
-export function simulated(salt: number): { readonly traces: readonly Trace[]; readonly hold: (law: (trace: Trace) => void) => void } {
+export function simulated(salt: number): {
+  readonly traces: readonly Trace[];
+  readonly hold: (law: (trace: Trace) => void) => void;
+} {
   const seed = base + salt;
   const traces = fc.sample(scenario, { seed, numRuns }).map(simulate);
   return {
@@ -34,7 +37,10 @@ export function simulated(salt: number): { readonly traces: readonly Trace[]; re
 }
 
 /** Goes through a run event by event, with the state before and after each. */
-export function walk(trace: Pick<Trace, 'events'>, look: (event: RunEvent, before: RunState, after: RunState) => void): void {
+export function walk(
+  trace: Pick<Trace, 'events'>,
+  look: (event: RunEvent, before: RunState, after: RunState) => void,
+): void {
   let before: RunState | null = null;
   for (const event of trace.events) {
     const after: RunState | null = evolveRun(before, event);
@@ -44,8 +50,13 @@ export function walk(trace: Pick<Trace, 'events'>, look: (event: RunEvent, befor
 }
 
 /** The events of one type, in order. */
-export function ofType<Type extends RunEvent['type']>(events: readonly LedgerEvent[], type: Type): readonly Extract<RunEvent, { type: Type }>[] {
-  return (events as readonly RunEvent[]).filter((event): event is Extract<RunEvent, { type: Type }> => event.type === type);
+export function ofType<Type extends RunEvent['type']>(
+  events: readonly LedgerEvent[],
+  type: Type,
+): readonly Extract<RunEvent, { type: Type }>[] {
+  return (events as readonly RunEvent[]).filter(
+    (event): event is Extract<RunEvent, { type: Type }> => event.type === type,
+  );
 }
 
 /** How often each word was said over all runs: laws that never met their case say nothing. */

@@ -1,5 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
@@ -22,7 +34,10 @@ describe('what is appended is read back', () => {
     const live = [1, 2, 7].flatMap((fence) => {
       const { ledger, events } = opened(dir, fence);
       expect(ledger.lastSeq).toBe(events.length);
-      const told = [...ledger.append([event('x', { fence, gone: undefined, nan: Number.NaN }), event('y')]), ...ledger.append([event('z')])];
+      const told = [
+        ...ledger.append([event('x', { fence, gone: undefined, nan: Number.NaN }), event('y')]),
+        ...ledger.append([event('z')]),
+      ];
       ledger.close();
       return told;
     });
@@ -33,15 +48,18 @@ describe('what is appended is read back', () => {
 
   test('law: replay = live, for any JSON in any batches', () => {
     fc.assert(
-      fc.property(fc.array(fc.array(fc.tuple(fc.string(), fc.jsonValue()), { maxLength: 4 }), { maxLength: 6 }), (batches) => {
-        const dir = freshFolder();
-        const { ledger } = opened(dir, 1);
-        const live = batches.flatMap((batch) => ledger.append(batch.map(([type, data]) => event(type, data))));
-        ledger.close();
-        expect(readLedger(dir).events).toStrictEqual(live);
-        expect(readLedger(dir).problems).toEqual([]);
-        rmSync(dir, { recursive: true });
-      }),
+      fc.property(
+        fc.array(fc.array(fc.tuple(fc.string(), fc.jsonValue()), { maxLength: 4 }), { maxLength: 6 }),
+        (batches) => {
+          const dir = freshFolder();
+          const { ledger } = opened(dir, 1);
+          const live = batches.flatMap((batch) => ledger.append(batch.map(([type, data]) => event(type, data))));
+          ledger.close();
+          expect(readLedger(dir).events).toStrictEqual(live);
+          expect(readLedger(dir).problems).toEqual([]);
+          rmSync(dir, { recursive: true });
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -85,7 +103,10 @@ describe('a fence keeps replaced owners out', () => {
     expect(readLedger(dir)).toMatchObject({ problems: [] });
     expect(types(dir)).toEqual(['before', 'after']);
     next.close();
-    expect(opened(dir, 3).events.map(({ seq, type }) => [seq, type])).toEqual([[1, 'before'], [2, 'after']]);
+    expect(opened(dir, 3).events.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, 'before'],
+      [2, 'after'],
+    ]);
   });
 
   test('a segment that a frozen owner creates after it was replaced is ignored', () => {
@@ -115,44 +136,61 @@ describe('torn and broken files', () => {
   const sample = () => {
     const dir = freshFolder();
     const batches = writeSample(dir);
-    const wholes = batches.map((_, n) => batches.slice(0, n + 1).flat().map(({ type }) => type));
-    return { dir, file: join(dir, 'ledger-4.jsonl'), prefixes: [[], ...wholes], all: batches.flat().map(({ type }) => type) };
+    const wholes = batches.map((_, n) =>
+      batches
+        .slice(0, n + 1)
+        .flat()
+        .map(({ type }) => type),
+    );
+    return {
+      dir,
+      file: join(dir, 'ledger-4.jsonl'),
+      prefixes: [[], ...wholes],
+      all: batches.flat().map(({ type }) => type),
+    };
   };
 
-  test('law: cut at every byte, a replay gives a prefix of whole batches, the next owner goes on, and the cut-off bytes are kept', { timeout: 180_000 }, () => {
-    const { dir, file, prefixes, all } = sample();
-    const whole = readFileSync(file);
-    // opening syncs a dozen times: every cut is read, and continued at each end of a line and every seventh byte
-    const isContinued = (length: number) => length % 7 === 0 || whole.subarray(Math.max(0, length - 1), length + 1).includes(10);
-    let longest = 0;
-    for (let length = 0; length < whole.length; length += 1) {
-      const copy = `${dir}/cut`;
-      mkdirSync(copy);
-      copyFileSync(join(dir, 'ledger-1.jsonl'), join(copy, 'ledger-1.jsonl'));
-      writeFileSync(join(copy, 'ledger-4.jsonl'), whole.subarray(0, length));
-      const { events, problems } = readLedger(copy);
-      const read = events.map(({ type }) => type);
-      expect(prefixes).toContainEqual(read);
-      expect(read.length, `cut at ${length}`).toBeGreaterThanOrEqual(longest);
-      longest = read.length;
-      const atBoundary = problems.length === 0;
-      if (!atBoundary) expect(problems).toMatchObject([{ reason: 'torn_tail', fatal: false, file: join(copy, 'ledger-4.jsonl') }]);
-      if (!isContinued(length)) {
+  test(
+    'law: cut at every byte, a replay gives a prefix of whole batches, the next owner goes on, and the cut-off bytes are kept',
+    { timeout: 180_000 },
+    () => {
+      const { dir, file, prefixes, all } = sample();
+      const whole = readFileSync(file);
+      // opening syncs a dozen times: every cut is read, and continued at each end of a line and every seventh byte
+      const isContinued = (length: number) =>
+        length % 7 === 0 || whole.subarray(Math.max(0, length - 1), length + 1).includes(10);
+      let longest = 0;
+      for (let length = 0; length < whole.length; length += 1) {
+        const copy = `${dir}/cut`;
+        mkdirSync(copy);
+        copyFileSync(join(dir, 'ledger-1.jsonl'), join(copy, 'ledger-1.jsonl'));
+        writeFileSync(join(copy, 'ledger-4.jsonl'), whole.subarray(0, length));
+        const { events, problems } = readLedger(copy);
+        const read = events.map(({ type }) => type);
+        expect(prefixes).toContainEqual(read);
+        expect(read.length, `cut at ${length}`).toBeGreaterThanOrEqual(longest);
+        longest = read.length;
+        const atBoundary = problems.length === 0;
+        if (!atBoundary)
+          expect(problems).toMatchObject([{ reason: 'torn_tail', fatal: false, file: join(copy, 'ledger-4.jsonl') }]);
+        if (!isContinued(length)) {
+          rmSync(copy, { recursive: true });
+          continue;
+        }
+        const next = opened(copy, 5);
+        next.ledger.append([event('goes on')]);
+        next.ledger.close();
+        expect(readLedger(copy)).toMatchObject({ problems: [] });
+        expect(types(copy)).toEqual([...read, 'goes on']);
+        expect(next.setAside.length).toBe(atBoundary ? 0 : 1);
+        for (const aside of next.setAside)
+          expect(whole.subarray(0, length).subarray(-statSync(aside).size || length)).toEqual(readFileSync(aside));
+        expect(readFileSync(join(copy, 'ledger-4.jsonl'))).toEqual(whole.subarray(0, length));
         rmSync(copy, { recursive: true });
-        continue;
       }
-      const next = opened(copy, 5);
-      next.ledger.append([event('goes on')]);
-      next.ledger.close();
-      expect(readLedger(copy)).toMatchObject({ problems: [] });
-      expect(types(copy)).toEqual([...read, 'goes on']);
-      expect(next.setAside.length).toBe(atBoundary ? 0 : 1);
-      for (const aside of next.setAside) expect(whole.subarray(0, length).subarray(-statSync(aside).size || length)).toEqual(readFileSync(aside));
-      expect(readFileSync(join(copy, 'ledger-4.jsonl'))).toEqual(whole.subarray(0, length));
-      rmSync(copy, { recursive: true });
-    }
-    expect(longest).toBe(all.length - 1);
-  });
+      expect(longest).toBe(all.length - 1);
+    },
+  );
 
   test('law: with any byte changed in any segment, reading stops before it, never throws, and writing is refused', () => {
     const { dir, prefixes } = sample();
@@ -167,7 +205,10 @@ describe('torn and broken files', () => {
         try {
           const { events, problems } = readLedger(dir);
           expect(prefixes).toContainEqual(events.map(({ type }) => type));
-          expect(problems.some(({ fatal }) => fatal), `${file}:${at} ^ ${change}`).toBe(true);
+          expect(
+            problems.some(({ fatal }) => fatal),
+            `${file}:${at} ^ ${change}`,
+          ).toBe(true);
           const line = whole.subarray(0, at).filter((byte) => byte === 10).length + 1;
           const named = problems.find(({ fatal, file: where }) => fatal && where === file);
           if (named !== undefined) expect(Math.abs(named.line - line)).toBeLessThanOrEqual(1);
@@ -198,12 +239,21 @@ describe('torn and broken files', () => {
   test('a line that is missing, doubled or out of order is a break, with its place', () => {
     const { dir, file } = sample();
     const lines = readFileSync(file, 'utf8').split(/(?<=\n)/);
-    const variants = [lines.toSpliced(2, 1), lines.toSpliced(2, 0, lines[2] as string), lines.toSpliced(2, 2, lines[3] as string, lines[2] as string)];
+    const variants = [
+      lines.toSpliced(2, 1),
+      lines.toSpliced(2, 0, lines[2] as string),
+      lines.toSpliced(2, 2, lines[3] as string, lines[2] as string),
+    ];
     for (const [n, variant] of variants.entries()) {
       writeFileSync(file, variant.join(''));
       const { events, problems } = readLedger(dir);
       expect(problems).toMatchObject([{ file, line: [3, 4, 3][n], reason: 'broken_chain', fatal: true }]);
-      expect(events.map(({ type }) => type)).toEqual(['run.opened', 'option.starting', 'option.started', 'experiment.received']);
+      expect(events.map(({ type }) => type)).toEqual([
+        'run.opened',
+        'option.starting',
+        'option.started',
+        'experiment.received',
+      ]);
     }
   });
 
@@ -216,7 +266,10 @@ describe('torn and broken files', () => {
     ledger.append([event('big', 'x'.repeat(300)), event('big', 'y'.repeat(300)), event('big', 'z'.repeat(300))]);
     const whole = readFileSync(file);
     writeFileSync(file, Buffer.from(whole).fill(0, kept + 100, kept + 500));
-    expect(readLedger(dir)).toMatchObject({ events: [{ type: 'kept' }], problems: [{ reason: 'torn_tail', fatal: false }] });
+    expect(readLedger(dir)).toMatchObject({
+      events: [{ type: 'kept' }],
+      problems: [{ reason: 'torn_tail', fatal: false }],
+    });
     writeFileSync(file, whole);
     ledger.append([event('later')]);
     writeFileSync(file, Buffer.from(readFileSync(file)).fill(0, kept + 100, kept + 500));
@@ -228,9 +281,15 @@ describe('torn and broken files', () => {
     const first = join(dir, 'ledger-1.jsonl');
     const size = statSync(first).size;
     truncateSync(first, size - 1);
-    expect(readLedger(dir)).toMatchObject({ events: [{ type: 'run.opened' }], problems: [{ file: first, fatal: true }] });
+    expect(readLedger(dir)).toMatchObject({
+      events: [{ type: 'run.opened' }],
+      problems: [{ file: first, fatal: true }],
+    });
     rmSync(first);
-    expect(readLedger(dir)).toMatchObject({ events: [], problems: [{ file: first, reason: 'unreadable', fatal: true }] });
+    expect(readLedger(dir)).toMatchObject({
+      events: [],
+      problems: [{ file: first, reason: 'unreadable', fatal: true }],
+    });
   });
 
   test('a segment that was cut at a batch is a bad seal', () => {
@@ -238,7 +297,10 @@ describe('torn and broken files', () => {
     const first = join(dir, 'ledger-1.jsonl');
     const lines = readFileSync(first, 'utf8').split(/(?<=\n)/);
     writeFileSync(first, lines.slice(0, 2).join(''));
-    expect(readLedger(dir)).toMatchObject({ events: [{ type: 'run.opened' }], problems: [{ file: first, reason: 'bad_seal', fatal: true }] });
+    expect(readLedger(dir)).toMatchObject({
+      events: [{ type: 'run.opened' }],
+      problems: [{ file: first, reason: 'bad_seal', fatal: true }],
+    });
   });
 
   test('a ledger of a newer version is read up to there and refused for writing in clear words', () => {
@@ -247,10 +309,15 @@ describe('torn and broken files', () => {
     writeFileSync(join(dir, 'ledger-6.jsonl'), `${line}\n`);
     const { events, problems } = readLedger(dir);
     expect(events.length).toBe(8);
-    expect(problems).toMatchObject([{ file: join(dir, 'ledger-6.jsonl'), line: 1, reason: 'newer_version', fatal: true }]);
+    expect(problems).toMatchObject([
+      { file: join(dir, 'ledger-6.jsonl'), line: 1, reason: 'newer_version', fatal: true },
+    ]);
     const result = openLedger({ dir, fence: 7, confirmFence: () => true });
     expect(result.ok).toBe(false);
-    if (!result.ok) expect(describeLedgerRefusal(result.refusal)).toMatch(/ledger-6\.jsonl:1: it has format 2.*Continue this run with the newer HMA/);
+    if (!result.ok)
+      expect(describeLedgerRefusal(result.refusal)).toMatch(
+        /ledger-6\.jsonl:1: it has format 2.*Continue this run with the newer HMA/,
+      );
     expect(readdirSync(dir)).not.toContain('ledger-7.jsonl');
   });
 
@@ -272,7 +339,10 @@ describe('torn and broken files', () => {
 });
 
 describe('a full disk', () => {
-  test('the partial line is taken back, the ledger stays whole, and a later append works', ({ skip, onTestFinished }) => {
+  test('the partial line is taken back, the ledger stays whole, and a later append works', ({
+    skip,
+    onTestFinished,
+  }) => {
     const dir = freshFolder();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dir]);
     if (mounted.status !== 0) return skip('mounting a small file system needs root with CAP_SYS_ADMIN');
@@ -287,7 +357,11 @@ describe('a full disk', () => {
       try {
         told.push(...ledger.append([event('a', n), event('b', 'x'.repeat(5000))]));
       } catch (error) {
-        expect(error).toMatchObject({ name: 'LedgerFull', cause: { code: 'ENOSPC' }, message: expect.stringContaining('ledger-1.jsonl') as string });
+        expect(error).toMatchObject({
+          name: 'LedgerFull',
+          cause: { code: 'ENOSPC' },
+          message: expect.stringContaining('ledger-1.jsonl') as string,
+        });
         expect(statSync(join(dir, 'ledger-1.jsonl')).size).toBe(size);
         refusals += 1;
       }
@@ -316,7 +390,10 @@ describe('a full disk', () => {
         free = false;
       }
     }
-    expect(openLedger({ dir, fence: 9, confirmFence: () => true })).toMatchObject({ ok: false, refusal: { reason: 'unwritable', code: 'ENOSPC' } });
+    expect(openLedger({ dir, fence: 9, confirmFence: () => true })).toMatchObject({
+      ok: false,
+      refusal: { reason: 'unwritable', code: 'ENOSPC' },
+    });
     expect(readLedger(dir)).toEqual(before);
     return undefined;
   });
@@ -327,14 +404,20 @@ describe('released formats stay readable', () => {
   test.each(readdirSync(fixtures))('%s', (version) => {
     const dir = freshFolder();
     cpSync(join(fixtures, version), dir, { recursive: true });
-    const expected = JSON.parse(readFileSync(join(dir, 'expected.json'), 'utf8')) as { events: unknown[]; torn: number };
+    const expected = JSON.parse(readFileSync(join(dir, 'expected.json'), 'utf8')) as {
+      events: unknown[];
+      torn: number;
+    };
     const { events, problems } = readLedger(dir);
     expect(events).toEqual(expected.events);
     expect(problems).toMatchObject([{ reason: 'torn_tail', fatal: false }]);
     const next = opened(dir, 9);
     expect(next.setAside.map((path) => statSync(path).size)).toEqual([expected.torn]);
     next.ledger.append([event('continued')]);
-    expect(readLedger(dir).events).toEqual([...expected.events, { seq: expected.events.length + 1, ...event('continued') }]);
+    expect(readLedger(dir).events).toEqual([
+      ...expected.events,
+      { seq: expected.events.length + 1, ...event('continued') },
+    ]);
   });
 });
 

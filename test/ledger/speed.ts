@@ -23,7 +23,14 @@ const sample = (n: number) => ({
   mono: n + 0.25,
   active: n,
   type: 'experiment.accepted',
-  data: { id: `e${n}`, option: n % 9, score: n / 7, note: 'a candidate with a note of some length', sha: 'a'.repeat(40), path: ['model.json', 'train.mjs'] },
+  data: {
+    id: `e${n}`,
+    option: n % 9,
+    score: n / 7,
+    note: 'a candidate with a note of some length',
+    sha: 'a'.repeat(40),
+    path: ['model.json', 'train.mjs'],
+  },
 });
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
@@ -46,7 +53,13 @@ export async function measureLedger(): Promise<LedgerSpeed> {
 }
 
 async function measureAppends(dir: string): Promise<Pick<LedgerSpeed, 'append' | 'bareAppend'>> {
-  const lease = await acquireLease({ workspace: dir, stateDir: join(dir, 's'), runId: 'r', sockets: { client: '/x', agent: '/x' }, clock: systemClock });
+  const lease = await acquireLease({
+    workspace: dir,
+    stateDir: join(dir, 's'),
+    runId: 'r',
+    sockets: { client: '/x', agent: '/x' },
+    clock: systemClock,
+  });
   if (!lease.ok) throw new Error(lease.refusal.reason);
   const ledger = opened(join(dir, 's'), lease.value);
   const fd = openSync(join(dir, 'bare'), 'w');
@@ -54,7 +67,12 @@ async function measureAppends(dir: string): Promise<Pick<LedgerSpeed, 'append' |
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let n = 0; n < 1000; n += 1) {
     ours.push(timed(() => void ledger.append([sample(n)])));
-    bare.push(timed(() => { writeSync(fd, line); fdatasyncSync(fd); }));
+    bare.push(
+      timed(() => {
+        writeSync(fd, line);
+        fdatasyncSync(fd);
+      }),
+    );
   }
   closeSync(fd);
   ledger.close();
@@ -67,9 +85,17 @@ function measureReplay(dir: string): Pick<LedgerSpeed, 'replay' | 'bareParse'> {
   ledger.close();
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let round = 0; round < 5; round += 1) {
-    ours.push(timed(() => { if (readLedger(dir).events.length !== 100_000) throw new Error('events are missing'); }));
+    ours.push(
+      timed(() => {
+        if (readLedger(dir).events.length !== 100_000) throw new Error('events are missing');
+      }),
+    );
     const lines = readFileSync(join(dir, 'ledger-1.jsonl'), 'utf8').split('\n').slice(1, -1);
-    bare.push(timed(() => { for (const line of lines) JSON.parse(line); }));
+    bare.push(
+      timed(() => {
+        for (const line of lines) JSON.parse(line);
+      }),
+    );
   }
   return { replay: Math.min(...ours), bareParse: Math.min(...bare) };
 }

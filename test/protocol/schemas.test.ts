@@ -1,16 +1,51 @@
 import { expect, it } from 'vitest';
 
-import { attachRequest, fileRequest, intent, nominateRequest, resultRequest, submitRequest } from '../../src/protocol/schemas.ts';
+import {
+  attachRequest,
+  fileRequest,
+  intent,
+  nominateRequest,
+  resultRequest,
+  submitRequest,
+} from '../../src/protocol/schemas.ts';
 
 const token = 't'.repeat(40);
-const takes = (schema: { safeParse(value: unknown): { success: boolean } }, ...values: unknown[]) => values.map((value) => schema.safeParse(value).success);
+const takes = (schema: { safeParse(value: unknown): { success: boolean } }, ...values: unknown[]) =>
+  values.map((value) => schema.safeParse(value).success);
 
 it('takes what a session may ask, and nothing without a token or beyond its size', () => {
-  expect(takes(submitRequest, { token }, { token, request: 'r', note: 'n', reported: 0.5 })).toStrictEqual([true, true]);
-  expect(takes(submitRequest, {}, { token: '' }, { token, reported: NaN }, { token, reported: '1' }, { token, request: 'r'.repeat(65) }, { token, note: 'n'.repeat(20_001) }, { token, note: undefined })).toStrictEqual(Array(7).fill(false));
-  expect(takes(resultRequest, { token, id: 'e1', waitMs: 0 }, { token, id: 'e1', waitMs: -1 }, { token, id: 'e1', waitMs: Infinity }, { token, id: 'e'.repeat(41), waitMs: 0 })).toStrictEqual([true, false, false, false]);
-  expect(takes(fileRequest, { token, id: 'initial' }, { token, id: 'e1', path: 'a b\nc' }, { token, path: 'a' })).toStrictEqual([true, true, false]);
-  expect(takes(nominateRequest, { token, candidate: 'e1', reason: '' }, { token, candidate: 'e1' })).toStrictEqual([true, false]);
+  expect(takes(submitRequest, { token }, { token, request: 'r', note: 'n', reported: 0.5 })).toStrictEqual([
+    true,
+    true,
+  ]);
+  expect(
+    takes(
+      submitRequest,
+      {},
+      { token: '' },
+      { token, reported: NaN },
+      { token, reported: '1' },
+      { token, request: 'r'.repeat(65) },
+      { token, note: 'n'.repeat(20_001) },
+      { token, note: undefined },
+    ),
+  ).toStrictEqual(Array(7).fill(false));
+  expect(
+    takes(
+      resultRequest,
+      { token, id: 'e1', waitMs: 0 },
+      { token, id: 'e1', waitMs: -1 },
+      { token, id: 'e1', waitMs: Infinity },
+      { token, id: 'e'.repeat(41), waitMs: 0 },
+    ),
+  ).toStrictEqual([true, false, false, false]);
+  expect(
+    takes(fileRequest, { token, id: 'initial' }, { token, id: 'e1', path: 'a b\nc' }, { token, path: 'a' }),
+  ).toStrictEqual([true, true, false]);
+  expect(takes(nominateRequest, { token, candidate: 'e1', reason: '' }, { token, candidate: 'e1' })).toStrictEqual([
+    true,
+    false,
+  ]);
 });
 
 it('what is unknown in a request is dropped', () => {
@@ -46,5 +81,14 @@ it('takes every intent of a person, and none that says too little', () => {
 });
 
 it('a client may begin anew or go on after an event', () => {
-  expect(takes(attachRequest, { protocol: 1 }, { protocol: 1, after: 0 }, { protocol: 1, after: -1 }, { protocol: 1, after: 0.5 }, {})).toStrictEqual([true, true, false, false, false]);
+  expect(
+    takes(
+      attachRequest,
+      { protocol: 1 },
+      { protocol: 1, after: 0 },
+      { protocol: 1, after: -1 },
+      { protocol: 1, after: 0.5 },
+      {},
+    ),
+  ).toStrictEqual([true, true, false, false, false]);
 });

@@ -27,7 +27,14 @@ const actions = {
   submit(value) {
     const wish = typeof value === 'object' ? value : { text: String(value) };
     write('candidate.txt', wish.text);
-    hma('submit', '--json', '--wait', String(wish.wait ?? 60), ...(wish.note ? ['--note', wish.note] : []), ...(wish.score === undefined ? [] : ['--score', String(wish.score)]));
+    hma(
+      'submit',
+      '--json',
+      '--wait',
+      String(wish.wait ?? 60),
+      ...(wish.note ? ['--note', wish.note] : []),
+      ...(wish.score === undefined ? [] : ['--score', String(wish.score)]),
+    );
   },
   hma: (args) => void hma(...args),
   write: ([path, text]) => write(path, text),

@@ -1,10 +1,22 @@
 import { connect, type Socket } from 'node:net';
 
-import { createMessageConnection, SocketMessageReader, SocketMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+  type MessageConnection,
+} from 'vscode-jsonrpc/node';
 
 import { readEndpoint } from '../../src/controller/launch.ts';
 import type { LedgerEvent } from '../../src/ledger/port.ts';
-import { clientEvent, clientRequests, protocolVersion, type AttachReply, type Intent, type IntentReply } from '../../src/protocol/client.ts';
+import {
+  clientEvent,
+  clientRequests,
+  protocolVersion,
+  type AttachReply,
+  type Intent,
+  type IntentReply,
+} from '../../src/protocol/client.ts';
 import { evolveRun } from '../../src/run/evolve.ts';
 import type { RunState } from '../../src/run/model.ts';
 
@@ -48,7 +60,10 @@ export class RunClient implements Disposable {
     this.#connection = connection;
     try {
       const after = this.#state?.seq;
-      const reply: AttachReply = await connection.sendRequest(clientRequests.attach, { protocol: protocolVersion, ...(after === undefined ? {} : { after }) });
+      const reply: AttachReply = await connection.sendRequest(clientRequests.attach, {
+        protocol: protocolVersion,
+        ...(after === undefined ? {} : { after }),
+      });
       if (reply.state) this.#state = reply.state;
       for (const event of reply.missed) this.#take(event);
       this.#told();
@@ -80,7 +95,9 @@ export class RunClient implements Disposable {
       };
       const timer = setTimeout(() => {
         this.#listeners.delete(look);
-        reject(new Error(`waited ${ms} ms for: ${what}; state: ${JSON.stringify(this.#state, null, 1)?.slice(0, 6000)}`));
+        reject(
+          new Error(`waited ${ms} ms for: ${what}; state: ${JSON.stringify(this.#state, null, 1)?.slice(0, 6000)}`),
+        );
       }, ms);
       this.#listeners.add(look);
       look();

@@ -29,7 +29,8 @@ export async function mutatedController(mutation: Mutation): Promise<string> {
       bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         if (!path.endsWith(`/src/${mutation.file}`)) return null;
         const text = readFileSync(path, 'utf8');
-        if (text.split(mutation.from).length !== 2) throw new Error(`${mutation.file} does not have exactly once: ${mutation.from}`);
+        if (text.split(mutation.from).length !== 2)
+          throw new Error(`${mutation.file} does not have exactly once: ${mutation.from}`);
         applied += 1;
         return { contents: text.replace(mutation.from, () => mutation.to), loader: 'ts' as const };
       });
@@ -51,14 +52,35 @@ export function useController(home: string, text: string): void {
 }
 
 /** The system calls that the order is read from. */
-const calls = ['fsync', 'fdatasync', 'pwrite64', 'write', 'writev', 'sendto', 'sendmsg', 'rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'kill', 'tgkill', 'execve'];
+const calls = [
+  'fsync',
+  'fdatasync',
+  'pwrite64',
+  'write',
+  'writev',
+  'sendto',
+  'sendmsg',
+  'rename',
+  'renameat',
+  'renameat2',
+  'link',
+  'linkat',
+  'unlink',
+  'unlinkat',
+  'kill',
+  'tgkill',
+  'execve',
+];
 
 /** Starts each controller of a state folder under strace, which lets go of what the controller spawns. One file per controller. */
 export function straceControllers(home: string, file: string): void {
   const { node } = installRuntime(home);
   renameSync(node, `${node}-itself`);
   const trace = `strace -f -b execve -qq -yy -s 20000 -e trace=${calls.join(',')} -e signal=none -o '${file}'.$$`;
-  writeFileSync(node, `#!/bin/sh\ncase "$1" in */controller.js) exec ${trace} '${node}-itself' "$@" ;; esac\nexec '${node}-itself' "$@"\n`);
+  writeFileSync(
+    node,
+    `#!/bin/sh\ncase "$1" in */controller.js) exec ${trace} '${node}-itself' "$@" ;; esac\nexec '${node}-itself' "$@"\n`,
+  );
   chmodSync(node, 0o755);
 }
 
@@ -72,7 +94,10 @@ export function delayRunners(home: string): void {
 }
 
 /** Makes the first runner of a kind (`attempt` or `evaluation`) die at one of its own crash points, once in a run. */
-export function crashRunner(home: string, given: { readonly kind: 'attempt' | 'evaluation'; readonly point: string }): void {
+export function crashRunner(
+  home: string,
+  given: { readonly kind: 'attempt' | 'evaluation'; readonly point: string },
+): void {
   const { node, folder } = installRuntime(home);
   renameSync(node, `${node}-itself`);
   const place = given.kind === 'attempt' ? '*/attempt-1' : '*/evaluations/*';

@@ -7,7 +7,16 @@ import type { ScriptedTask } from './crashScenario.ts';
 import { endAll, processesOf } from './run.ts';
 
 /** Who is killed from outside; `everything` is a power cut, `reboot` one after which the machine has another boot id. */
-export const victims = ['keeper', 'controller', 'runner', 'evaluator', 'submit', 'agent', 'everything', 'reboot'] as const;
+export const victims = [
+  'keeper',
+  'controller',
+  'runner',
+  'evaluator',
+  'submit',
+  'agent',
+  'everything',
+  'reboot',
+] as const;
 export type Victim = (typeof victims)[number];
 
 const commandOf: Readonly<Record<Exclude<Victim, 'everything' | 'reboot'>, RegExp>> = {
@@ -20,9 +29,14 @@ const commandOf: Readonly<Record<Exclude<Victim, 'everything' | 'reboot'>, RegEx
 };
 
 /** Asks again when `hma submit` is killed, as an agent does; then ends by itself, unless it is ended at its cap before. */
-const steady = (option: string): string => [`slow0.3${option}1`, `slow0.2${option}2`].map((value) => `submit ${value} || submit ${value} || submit ${value}; `).join('') + 'exit 0';
+const steady = (option: string): string =>
+  [`slow0.3${option}1`, `slow0.2${option}2`]
+    .map((value) => `submit ${value} || submit ${value} || submit ${value}; `)
+    .join('') + 'exit 0';
 const steadily = (options: readonly number[]): Record<string, string> =>
-  Object.fromEntries(options.flatMap((option) => [1, 2, 3, 4].map((attempt) => [`${option}.${attempt}`, steady(String(option))])));
+  Object.fromEntries(
+    options.flatMap((option) => [1, 2, 3, 4].map((attempt) => [`${option}.${attempt}`, steady(String(option))])),
+  );
 
 /** Options of two evaluations that take a moment each, whichever attempt it is; the review nominates the first candidate. */
 export const steadyAlternation: ScriptedTask = {
@@ -66,7 +80,11 @@ export async function kill(run: CrashRun, victim: Victim, clockFile: string, wai
     tear(run.runFolder);
     // the first to come back dies once more, as soon as it has set the torn tail aside
     appendFileSync(join(run.folders.root, 'plan'), 'ledger.tornSetAside@start\n');
-    if (victim === 'reboot') writeFileSync(clockFile, JSON.stringify({ boot: `boot-${Math.round(performance.now())}`, mono: -process.uptime() * 1000 }));
+    if (victim === 'reboot')
+      writeFileSync(
+        clockFile,
+        JSON.stringify({ boot: `boot-${Math.round(performance.now())}`, mono: -process.uptime() * 1000 }),
+      );
     return true;
   }
   const until = performance.now() + waitMs;
@@ -96,11 +114,14 @@ function tear(runFolder: string): void {
 /** Does what a person or the boot does: takes the run up again whenever neither keeper nor controller lives. Resolves when told to stop. */
 export async function nurse(run: CrashRun, env: NodeJS.ProcessEnv, healthy: AbortSignal): Promise<void> {
   while (!healthy.aborted) {
-    const living = named(run.folders.root).some(({ command }) => commandOf.keeper.test(command) || commandOf.controller.test(command));
+    const living = named(run.folders.root).some(
+      ({ command }) => commandOf.keeper.test(command) || commandOf.controller.test(command),
+    );
     if (!living && run.client.state?.phase !== 'finished') {
       const revived = await reviveRun({ runFolder: run.runFolder, env });
       // `held` while the last of the dead is still being buried, `failed` when the new keeper was killed too: the next look tries again
-      if (!revived.ok && revived.refusal.reason !== 'held' && revived.refusal.reason !== 'failed') throw new Error(`not revived: ${JSON.stringify(revived.refusal)}`);
+      if (!revived.ok && revived.refusal.reason !== 'held' && revived.refusal.reason !== 'failed')
+        throw new Error(`not revived: ${JSON.stringify(revived.refusal)}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
@@ -110,8 +131,12 @@ export async function nurse(run: CrashRun, env: NodeJS.ProcessEnv, healthy: Abor
 export function toldTo(run: CrashRun): { accepted: Set<string>; known: Set<string> } {
   const [accepted, known] = [new Set<string>(), new Set<string>()];
   const sessions = join(run.runFolder, 'sessions');
-  for (const name of readdirSync(sessions, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('output.log'))) {
-    for (const [, id = '', rest = ''] of readFileSync(join(sessions, name), 'utf8').matchAll(/\{"id":"(e\d+)"([^\n]*)/g)) {
+  for (const name of readdirSync(sessions, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('output.log'),
+  )) {
+    for (const [, id = '', rest = ''] of readFileSync(join(sessions, name), 'utf8').matchAll(
+      /\{"id":"(e\d+)"([^\n]*)/g,
+    )) {
       known.add(id);
       if (rest.includes('"outcome":"accepted"')) accepted.add(id);
     }

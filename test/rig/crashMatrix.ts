@@ -25,8 +25,15 @@ export interface Reference {
 const runMs = 240_000;
 
 /** Runs a scenario with a plan of kills to its end and to the end of all its processes. */
-export async function play(scenario: Scenario, plan: { readonly kills: readonly string[]; readonly later?: readonly string[] }) {
-  await using run = await startCrashRun({ task: scenario.task, plan: plan.kills, ...(scenario.prepare ? { prepare: scenario.prepare } : {}) });
+export async function play(
+  scenario: Scenario,
+  plan: { readonly kills: readonly string[]; readonly later?: readonly string[] },
+) {
+  await using run = await startCrashRun({
+    task: scenario.task,
+    plan: plan.kills,
+    ...(scenario.prepare ? { prepare: scenario.prepare } : {}),
+  });
   const later = plan.later ?? [];
   // points of the start are passed by each controller: those for a restart are added when something has died, with progress in between
   let added = 0;
@@ -42,7 +49,10 @@ export async function play(scenario: Scenario, plan: { readonly kills: readonly 
     const broken = await brokenLaws({ runFolder: run.runFolder, seenState: run.client.state, cap: scenario.cap });
     return { history: run.history(), trace: run.trace(), done: run.done(), broken };
   } catch (error) {
-    throw new Error(`with kills at ${[...plan.kills, ...later].join(', ')} (done: ${run.done().join(', ')}): ${String(error)}\n${run.log().slice(-4000)}`, { cause: error });
+    throw new Error(
+      `with kills at ${[...plan.kills, ...later].join(', ')} (done: ${run.done().join(', ')}): ${String(error)}\n${run.log().slice(-4000)}`,
+      { cause: error },
+    );
   } finally {
     clearInterval(adding);
   }
@@ -56,13 +66,17 @@ export async function referenceOf(scenario: Scenario): Promise<Reference> {
 }
 
 /** The points that each start passes: they can be killed at once per run, or the keeper gives up as it should. */
-export const pointsOfStart = (trace: readonly string[]): ReadonlySet<string> => new Set(trace.slice(0, trace.indexOf('endpoint.written') + 1));
+export const pointsOfStart = (trace: readonly string[]): ReadonlySet<string> =>
+  new Set(trace.slice(0, trace.indexOf('endpoint.written') + 1));
 
 /** Points after which an event is on disk, so that its occurrence is used up. */
 const afterWrite = /^ledger\.(written|synced|confirmed)@/;
 
 /** Chooses kills for one run out of what is left: far apart, not more for an event than it occurs, one of the start. */
-export function choose(left: readonly string[], given: { readonly trace: readonly string[]; readonly most: number }): string[] {
+export function choose(
+  left: readonly string[],
+  given: { readonly trace: readonly string[]; readonly most: number },
+): string[] {
   const start = pointsOfStart(given.trace);
   const often = (point: string): number => given.trace.filter((one) => one === point).length;
   const used = new Map<string, number>();
@@ -90,7 +104,9 @@ export function choose(left: readonly string[], given: { readonly trace: readonl
  *   is then ended by the other rule, 20 s after the commit (domain.md), and nothing else changes.
  */
 export function comparable(history: History, kills: readonly string[]): History {
-  const repeated = ['submission.refused', 'validation.ended'].filter((type) => kills.some((kill) => kill.replace(/#\d+$/, '').replace(afterWrite, '') === type));
+  const repeated = ['submission.refused', 'validation.ended'].filter((type) =>
+    kills.some((kill) => kill.replace(/#\d+$/, '').replace(afterWrite, '') === type),
+  );
   const lost = kills.some((kill) => kill.startsWith('ledger.beforeWrite@option.capSeen'));
   const events = history.events.filter((event, index, all) => {
     if (lost && event.startsWith('option.capSeen ')) return false;
@@ -108,7 +124,14 @@ export interface MatrixReport {
 }
 
 /** Kills the controller at every point, several in one run, several runs at once, until each has killed. */
-export async function killEverywhere(given: { scenario: Scenario; reference: Reference; points: readonly string[]; atRestart?: readonly string[]; perRun: number; lanes: number }): Promise<MatrixReport> {
+export async function killEverywhere(given: {
+  scenario: Scenario;
+  reference: Reference;
+  points: readonly string[];
+  atRestart?: readonly string[];
+  perRun: number;
+  lanes: number;
+}): Promise<MatrixReport> {
   const { scenario, reference, perRun, lanes } = given;
   let left = [...given.points];
   const later = [...(given.atRestart ?? [])].toReversed();
@@ -118,7 +141,8 @@ export async function killEverywhere(given: { scenario: Scenario; reference: Ref
     const chosen = choose(left, { trace: reference.trace, most: perRun });
     left = left.filter((point) => !chosen.includes(point));
     // a restart needs something that died before
-    const kills = chosen.length === 0 && later.length > 0 ? [given.points[Math.floor(given.points.length / 2)] ?? ''] : chosen;
+    const kills =
+      chosen.length === 0 && later.length > 0 ? [given.points[Math.floor(given.points.length / 2)] ?? ''] : chosen;
     return { kills, later: later.splice(0, kills.length >= 8 ? 2 : Math.min(1, kills.length)) };
   };
   const lane = async (): Promise<void> => {
@@ -155,7 +179,9 @@ export function differences(reference: History, history: History, kills: readonl
     const at = wanted[part].findIndex((event, index) => event !== got[part][index]);
     if (at >= 0 || wanted[part].length !== got[part].length) {
       const from = at < 0 ? wanted[part].length : at;
-      words.push(`${part} differ at ${from}: wanted ${wanted[part].slice(from, from + 2).join(' | ')}, got ${got[part].slice(from, from + 3).join(' | ')}`);
+      words.push(
+        `${part} differ at ${from}: wanted ${wanted[part].slice(from, from + 2).join(' | ')}, got ${got[part].slice(from, from + 3).join(' | ')}`,
+      );
     }
   }
   return words;

@@ -36,7 +36,8 @@ export const straceFiles = (file: string): string[] =>
     .map((name) => join(dirname(file), name));
 
 const ledgerFile = /^\w+\(\d+<RUN\/ledger-\d+\.jsonl>/;
-const pointOf = ({ name, text }: Call): string | null => (name === 'write' ? (/^write\(\d+<ROOT\/trace>, "([^"]*)\\n"/.exec(text)?.[1] ?? null) : null);
+const pointOf = ({ name, text }: Call): string | null =>
+  name === 'write' ? (/^write\(\d+<ROOT\/trace>, "([^"]*)\\n"/.exec(text)?.[1] ?? null) : null;
 const socketOf = ({ text }: Call): 'agent' | 'client' | null => {
   const path = /^\w+\(\d+<UNIX-STREAM:\[[^\]]*"[^"]*\/([ac])\/[^"]*\.sock"\]>/.exec(text)?.[1];
   return path === undefined ? null : path === 'a' ? 'agent' : 'client';
@@ -57,7 +58,13 @@ interface Disk {
  * Whether a controller kept the order: objects → ref → event (write and fdatasync) → receipt; and intents before what they announce.
  * Each breach in words; none when all is well. Counts what was looked at, so that a silent trace is no good trace.
  */
-export function breaches(calls: readonly Call[]): { broken: string[]; receipts: number; events: number; spawns: number; signals: number } {
+export function breaches(calls: readonly Call[]): {
+  broken: string[];
+  receipts: number;
+  events: number;
+  spawns: number;
+  signals: number;
+} {
   const disk: Disk = { pending: '', synced: '', events: new Set(), objects: false, ref: false };
   const seen = { broken: [] as string[], receipts: 0, events: 0, spawns: 0, signals: 0 };
   for (const call of calls) {
@@ -99,22 +106,32 @@ function written({ name, text }: Call, disk: Disk, seen: Seen): void {
 
 /** A message to a session: what it tells must be synced. */
 function answered(text: string, disk: Disk, seen: Seen): void {
-  if (disk.pending !== '') seen.broken.push(`a session was answered while an event was not synced: ${text.slice(0, 200)}`);
+  if (disk.pending !== '')
+    seen.broken.push(`a session was answered while an event was not synced: ${text.slice(0, 200)}`);
   for (const id of all(text, /"result":\{"id":"(e\d+)"/g)) {
     seen.receipts += 1;
-    if (!disk.synced.includes(`"type":"experiment.submitted","data":{"id":"${id}"`)) seen.broken.push(`a session was told of ${id} before it was synced`);
-    if (text.includes('"outcome":"accepted"') && !disk.synced.includes(`"type":"experiment.accepted","data":{"id":"${id}"`)) seen.broken.push(`a session was told that ${id} is accepted before that was synced`);
+    if (!disk.synced.includes(`"type":"experiment.submitted","data":{"id":"${id}"`))
+      seen.broken.push(`a session was told of ${id} before it was synced`);
+    if (
+      text.includes('"outcome":"accepted"') &&
+      !disk.synced.includes(`"type":"experiment.accepted","data":{"id":"${id}"`)
+    )
+      seen.broken.push(`a session was told that ${id} is accepted before that was synced`);
   }
 }
 
 /** An event to a client. */
 function published(text: string, disk: Disk, seen: Seen): void {
-  for (const seq of all(text, /"method":"[^"]*","params":\{"seq":(\d+)/g)) if (!disk.events.has(seq)) seen.broken.push(`a client was told of event ${seq} before it was synced`);
+  for (const seq of all(text, /"method":"[^"]*","params":\{"seq":(\d+)/g))
+    if (!disk.events.has(seq)) seen.broken.push(`a client was told of event ${seq} before it was synced`);
 }
 
 /** A spawn of a runner or a signal: its intent must be synced. */
 function acted({ name, text }: Call, disk: Disk, seen: Seen): void {
-  const place = /runner\.js", "RUN\/(sessions\/(\w+)(?:-(\d+))?\/attempt-(\d+)|evaluations\/\w+(?:-\w+)?-([0-9a-f]{24}))/.exec(text);
+  const place =
+    /runner\.js", "RUN\/(sessions\/(\w+)(?:-(\d+))?\/attempt-(\d+)|evaluations\/\w+(?:-\w+)?-([0-9a-f]{24}))/.exec(
+      text,
+    );
   if (name === 'execve' && place) {
     seen.spawns += 1;
     const [, where, kind, number, attempt, nonce] = place;
@@ -125,7 +142,8 @@ function acted({ name, text }: Call, disk: Disk, seen: Seen): void {
   if (name === 'kill' && text.includes('SIGTERM')) {
     seen.signals += 1;
     const last = all(disk.synced, /"type":"((?:option|review)\.(?:ending|reaped)|attempt\.ending)"/g).at(-1);
-    if (last === undefined || last.endsWith('reaped')) seen.broken.push('a session was signalled before the intent to end it was synced');
+    if (last === undefined || last.endsWith('reaped'))
+      seen.broken.push('a session was signalled before the intent to end it was synced');
   }
 }
 
@@ -137,8 +155,13 @@ export function unlistedEffects(calls: readonly Call[]): string[] {
   calls.forEach((call, at) => {
     if (!['rename', 'renameat', 'renameat2', 'link', 'linkat', 'execve', 'kill', 'tgkill'].includes(call.name)) return;
     if (call.name === 'execve' && call.text.includes('/controller.js"')) return;
-    const near = [points.slice(0, at).findLast((point) => point !== null), points.slice(at + 1).find((point) => point !== null)].map(nameOf);
-    const known = controllerEffects.some((effect) => effect.call.test(call.text) && effect.between.some((point) => near.includes(point)));
+    const near = [
+      points.slice(0, at).findLast((point) => point !== null),
+      points.slice(at + 1).find((point) => point !== null),
+    ].map(nameOf);
+    const known = controllerEffects.some(
+      (effect) => effect.call.test(call.text) && effect.between.some((point) => near.includes(point)),
+    );
     if (!known) unlisted.add(`${call.text.slice(0, 220)} (between ${near.join(' and ')})`);
   });
   return [...unlisted];

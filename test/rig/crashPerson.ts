@@ -20,7 +20,11 @@ async function wish(client: RunClient, intent: Intent, holds: (state: RunState) 
     } catch (error) {
       if (error instanceof TypeError) throw error;
       // the answer was lost with the controller: the next one tells what came of the wish
-      await client.until('another controller', (state) => holds(state) || state.controller.starts > before.controller.starts, stepMs);
+      await client.until(
+        'another controller',
+        (state) => holds(state) || state.controller.starts > before.controller.starts,
+        stepMs,
+      );
     }
   }
 }
@@ -37,7 +41,11 @@ export const withPerson: Scenario = {
       review: 'hma nominate e1 --reason "the plan says so"; hold',
     },
     B: { '2.1': 'submit 2; hold' },
-    contract: { candidate: ['candidate.txt', 'model.bin'], policy: { cap: 3 }, budgets: { total: '40m', review: '10m' } },
+    contract: {
+      candidate: ['candidate.txt', 'model.bin'],
+      policy: { cap: 3 },
+      budgets: { total: '40m', review: '10m' },
+    },
   },
   async person({ client }) {
     const paused = (state: RunState): boolean => state.pause !== null;
@@ -51,10 +59,18 @@ export const withPerson: Scenario = {
     await wish(client, { kind: 'resume', by }, running);
     await client.until('e2', accepted('e2'), stepMs);
     await wish(client, { kind: 'budget', experiments: 9, by }, (state) => state.budgets.experiments === 9);
-    await wish(client, { kind: 'select', candidate: 'e1', reason: 'I like it', by }, (state) => last(state.selections)?.candidate === 'e1');
+    await wish(
+      client,
+      { kind: 'select', candidate: 'e1', reason: 'I like it', by },
+      (state) => last(state.selections)?.candidate === 'e1',
+    );
     await wish(client, { kind: 'review', by }, (state) => state.explorationEnding !== null);
     await client.until('the nomination', (state) => state.review?.nomination?.candidate === 'e1', stepMs);
-    await wish(client, { kind: 'clearSelection', reason: 'the reviewer knows better', by }, (state) => state.selections.length === 2);
+    await wish(
+      client,
+      { kind: 'clearSelection', reason: 'the reviewer knows better', by },
+      (state) => state.selections.length === 2,
+    );
     await wish(client, { kind: 'stop', by }, (state) => state.explorationEnding === 'stopped');
   },
 };

@@ -42,8 +42,14 @@ export async function startCrashRun(wish: CrashRunWish): Promise<CrashRun> {
     throw new Error(`${started.refusal.reason}: ${started.refusal.text}`);
   }
   const run = followRun(folders, started.value);
-  const lines = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
-  return { ...run, done: () => lines(`${plan}.done`), trace: () => lines(trace), history: () => historyOf(eventsOf(run.runFolder), folders.root) };
+  const lines = (file: string): string[] =>
+    existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+  return {
+    ...run,
+    done: () => lines(`${plan}.done`),
+    trace: () => lines(trace),
+    history: () => historyOf(eventsOf(run.runFolder), folders.root),
+  };
 }
 
 /** Waits until everything of a finished run has left by itself; says what hasn't. */
@@ -73,9 +79,11 @@ export function historyOf(events: readonly LedgerEvent[], root: string): History
   return { events: all.filter((event) => !isSeen(event)).map(text), seen: all.filter(isSeen).map(text) };
 }
 
-const commands = (list: readonly { readonly command: string }[]): string[] => list.map(({ command }) => command).toSorted();
+const commands = (list: readonly { readonly command: string }[]): string[] =>
+  list.map(({ command }) => command).toSorted();
 
-const without = (data: object, ...names: string[]): object => Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+const without = (data: object, ...names: string[]): object =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 
 /** An event's data without what differs from run to run. */
 function masked(event: RunEvent): object {
@@ -100,7 +108,11 @@ function masked(event: RunEvent): object {
       return { session: event.data.session, attempt: event.data.attempt };
     case 'attempt.ended': {
       const { exit, retryAt } = event.data;
-      return { ...without(event.data, 'retryAt'), exit: exit && without(exit, 'mono', 'boot'), retry: retryAt !== null };
+      return {
+        ...without(event.data, 'retryAt'),
+        exit: exit && without(exit, 'mono', 'boot'),
+        retry: retryAt !== null,
+      };
     }
     case 'experiment.submitted':
       return without(event.data, 'request');

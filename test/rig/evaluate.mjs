@@ -29,7 +29,10 @@ switch (word) {
     writeFileSync(result, JSON.stringify({ score: 9, correct: false }));
     break;
   case 'hang':
-    spawn(process.execPath, ['-e', 'process.on("SIGTERM",()=>{});setInterval(()=>{},1e9)'], { detached: true, stdio: 'ignore' });
+    spawn(process.execPath, ['-e', 'process.on("SIGTERM",()=>{});setInterval(()=>{},1e9)'], {
+      detached: true,
+      stdio: 'ignore',
+    });
     for (;;) wait(1000);
   case 'loud':
     for (let i = 0; i < 2000; i++) writeSync(1, 'x'.repeat(65536));

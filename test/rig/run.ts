@@ -24,7 +24,12 @@ export interface TestRun extends AsyncDisposable {
 export async function startTestRun(wish: TaskWish, env: NodeJS.ProcessEnv = {}): Promise<TestRun> {
   const folders = testFolders();
   const contract = await layOutTask(folders, wish);
-  const started = await startRun({ workspace: folders.workspace, contract, home: folders.home, env: { ...process.env, ...env } });
+  const started = await startRun({
+    workspace: folders.workspace,
+    contract,
+    home: folders.home,
+    env: { ...process.env, ...env },
+  });
   if (!started.ok) {
     folders[Symbol.dispose]();
     throw new Error(`${started.refusal.reason}: ${started.refusal.text} ${started.refusal.fix}`);
@@ -40,7 +45,8 @@ export function followRun(folders: TestFolders, started: { run: string; runFolde
     folders,
     client,
     finished: (ms) => client.until('the run to finish', (state) => state.phase === 'finished', ms),
-    log: () => (existsSync(runFiles(started.runFolder).log) ? readFileSync(runFiles(started.runFolder).log, 'utf8') : ''),
+    log: () =>
+      existsSync(runFiles(started.runFolder).log) ? readFileSync(runFiles(started.runFolder).log, 'utf8') : '',
     async [Symbol.asyncDispose]() {
       client[Symbol.dispose]();
       await endAll(folders.root);
@@ -68,7 +74,9 @@ export function processesOf(root: string): { pid: number; command: string }[] {
 /** Ends every process of a test by pid; keepers first, so that nothing is started again. */
 export async function endAll(root: string): Promise<void> {
   for (let round = 0; round < 50; round++) {
-    const left = processesOf(root).toSorted((a, b) => Number(b.command.includes('keeper.js')) - Number(a.command.includes('keeper.js')));
+    const left = processesOf(root).toSorted(
+      (a, b) => Number(b.command.includes('keeper.js')) - Number(a.command.includes('keeper.js')),
+    );
     if (left.length === 0) return;
     for (const { pid } of left) {
       try {
@@ -86,4 +94,5 @@ export async function endAll(root: string): Promise<void> {
 export const eventsOf = (runFolder: string) => readLedger(runFolder).events;
 
 /** The output of one attempt, as its runner recorded it. */
-export const outputOf = (runFolder: string, session: string, attempt = 1): string => readFileSync(join(runFolder, 'sessions', session, `attempt-${attempt}`, 'output.log'), 'utf8');
+export const outputOf = (runFolder: string, session: string, attempt = 1): string =>
+  readFileSync(join(runFolder, 'sessions', session, `attempt-${attempt}`, 'output.log'), 'utf8');

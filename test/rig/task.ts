@@ -32,7 +32,12 @@ export function testFolders(): TestFolders {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'hma-test-')));
   const [workspace, home] = [join(root, 'workspace'), join(root, 'state')];
   mkdirSync(workspace);
-  return { root, workspace, home, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+  return {
+    root,
+    workspace,
+    home,
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }
 
 /** Writes a workspace for a wish and loads its contract as a user's would be. */
@@ -42,7 +47,11 @@ export async function layOutTask(folders: TestFolders, wish: TaskWish): Promise<
   cpSync(join(here, 'agent.mjs'), agentFile);
   cpSync(join(here, 'evaluate.mjs'), join(workspace, 'evaluate.mjs'));
   if (wish.candidate !== null) writeFileSync(join(workspace, 'candidate.txt'), wish.candidate ?? '0\n');
-  const agent = (name: string, plan: Plan) => ({ name, adapter: 'command', command: [process.execPath, agentFile, JSON.stringify(plan)] });
+  const agent = (name: string, plan: Plan) => ({
+    name,
+    adapter: 'command',
+    command: [process.execPath, agentFile, JSON.stringify(plan)],
+  });
   const contract = {
     objective: 'Make the number in candidate.txt large.',
     candidate: ['candidate.txt'],

@@ -12,8 +12,12 @@ const running = after([1, ...turn(1, { candidates: [1, 2] })]);
 const budgets = { totalMs: 600_000, reviewMs: 60_000, experiments: null, until: null };
 
 it('changes what is wished and keeps the rest', () => {
-  expect(wish(running, { totalMs: 700_000, experiments: 2 })).toStrictEqual([{ type: 'budget.changed', data: { budgets: { ...budgets, totalMs: 700_000, experiments: 2 }, by: 'mina' } }]);
-  expect(wish(running, { until: wall0 + 400_000 })).toStrictEqual([{ type: 'budget.changed', data: { budgets: { ...budgets, until: wall0 + 400_000 }, by: 'mina' } }]);
+  expect(wish(running, { totalMs: 700_000, experiments: 2 })).toStrictEqual([
+    { type: 'budget.changed', data: { budgets: { ...budgets, totalMs: 700_000, experiments: 2 }, by: 'mina' } },
+  ]);
+  expect(wish(running, { until: wall0 + 400_000 })).toStrictEqual([
+    { type: 'budget.changed', data: { budgets: { ...budgets, until: wall0 + 400_000 }, by: 'mina' } },
+  ]);
 });
 
 it('what is spent can’t be taken back, and the review must fit', () => {
@@ -29,5 +33,7 @@ it('after exploration only the end can be moved, and only while the review is on
   expect(wish(ending, { totalMs: 700_000 })).toBe('exploration_over');
   expect(wish(reviewing, { experiments: 9 })).toBe('exploration_over');
   expect(wish(reviewing, { reviewMs: 9_000 })).toBe('exploration_over');
-  expect(wish(reviewing, { totalMs: 700_000 })).toStrictEqual([{ type: 'budget.changed', data: { budgets: { ...budgets, totalMs: 700_000 }, by: 'mina' } }]);
+  expect(wish(reviewing, { totalMs: 700_000 })).toStrictEqual([
+    { type: 'budget.changed', data: { budgets: { ...budgets, totalMs: 700_000 }, by: 'mina' } },
+  ]);
 });

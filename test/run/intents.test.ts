@@ -21,7 +21,9 @@ it('pauses now or at the next boundary, resumes, and says nothing twice', () => 
   expect(decide(open, { kind: 'pause', after: false, by })).toStrictEqual([paused]);
   expect(decide(open, { kind: 'pause', after: true, by })).toStrictEqual([wished]);
   expect(decide(after([1, wished]), { kind: 'pause', after: true, by })).toStrictEqual([]);
-  expect(decide(after([1, wished]), { kind: 'resume', by })).toStrictEqual([{ type: 'run.pauseAfter', data: { wanted: false, by } }]);
+  expect(decide(after([1, wished]), { kind: 'resume', by })).toStrictEqual([
+    { type: 'run.pauseAfter', data: { wanted: false, by } },
+  ]);
   expect(decide(after([1, paused]), { kind: 'pause', after: false, by })).toStrictEqual([]);
   expect(decide(after([1, paused]), { kind: 'resume', by })).toStrictEqual([{ type: 'run.resumed', data: { by } }]);
   expect(decide(open, { kind: 'resume', by })).toStrictEqual([]);
@@ -30,7 +32,12 @@ it('pauses now or at the next boundary, resumes, and says nothing twice', () => 
 it('a pause wished for the boundary comes before the review too, and survives a pause of the machine’s', () => {
   const candidates = [1, ...turn(1, { candidates: [1] }), ...turn(2, { candidates: [2] })] as const;
   const step = nextStep(after(candidates, [2, wished, ended]), at(3), { lingerMs: 0 });
-  expect(step).toStrictEqual({ do: 'record', facts: [{ type: 'run.paused', data: { reason: 'requested', detail: 'paused at the option boundary', by: 'person' } }] });
+  expect(step).toStrictEqual({
+    do: 'record',
+    facts: [
+      { type: 'run.paused', data: { reason: 'requested', detail: 'paused at the option boundary', by: 'person' } },
+    ],
+  });
   const disk = { type: 'run.paused', data: { reason: 'disk_low', detail: '', by: 'hma' } } as const;
   expect(after([1, wished], [2, disk], [3, { type: 'run.resumed', data: { by: 'hma' } }]).pauseAfter).toBe(true);
   expect(after([1, wished], [2, disk], [3, { type: 'run.resumed', data: { by } }]).pauseAfter).toBe(false);
@@ -39,27 +46,48 @@ it('a pause wished for the boundary comes before the review too, and survives a 
 });
 
 it('begins the review while exploring, once', () => {
-  expect(decide(after(), { kind: 'review', by })).toStrictEqual([{ type: 'exploration.ending', data: { reason: 'requested', by } }]);
-  expect(decide(after([1, { type: 'exploration.ending', data: { reason: 'requested', by } }]), { kind: 'review', by })).toStrictEqual([]);
+  expect(decide(after(), { kind: 'review', by })).toStrictEqual([
+    { type: 'exploration.ending', data: { reason: 'requested', by } },
+  ]);
+  expect(
+    decide(after([1, { type: 'exploration.ending', data: { reason: 'requested', by } }]), { kind: 'review', by }),
+  ).toStrictEqual([]);
   expect(decide(after([1, ended]), { kind: 'review', by })).toBe('not_exploring');
 });
 
 it('stops a paused run too, once', () => {
-  expect(decide(after([1, paused]), { kind: 'stop', by })).toStrictEqual([{ type: 'run.stopping', data: { by } }, { type: 'run.resumed', data: { by } }]);
+  expect(decide(after([1, paused]), { kind: 'stop', by })).toStrictEqual([
+    { type: 'run.stopping', data: { by } },
+    { type: 'run.resumed', data: { by } },
+  ]);
   expect(decide(after([1, { type: 'run.stopping', data: { by } }]), { kind: 'stop', by })).toStrictEqual([]);
 });
 
 it('a finished run takes a selection and nothing else, and is not paused any more', () => {
   const state = after([1, ...turn(1, { candidates: [1] })], [2, paused], [3, ended, finished]);
   expect({ pause: state.pause, pausedMs: state.pausedMs }).toStrictEqual({ pause: null, pausedMs: 1 });
-  for (const intent of [{ kind: 'pause', after: false, by }, { kind: 'resume', by }, { kind: 'stop', by }, { kind: 'review', by }, { kind: 'budget', by, totalMs: 900_000 }] as const) expect(decide(state, intent)).toBe('finished');
+  for (const intent of [
+    { kind: 'pause', after: false, by },
+    { kind: 'resume', by },
+    { kind: 'stop', by },
+    { kind: 'review', by },
+    { kind: 'budget', by, totalMs: 900_000 },
+  ] as const)
+    expect(decide(state, intent)).toBe('finished');
   const select = { kind: 'select', candidate: 'e1', reason: 'it is small', by } as const;
-  expect(decide(state, select)).toStrictEqual([{ type: 'candidate.selected', data: { candidate: 'e1', by: 'person', who: by, reason: 'it is small', gradesRevealed: false } }]);
+  expect(decide(state, select)).toStrictEqual([
+    {
+      type: 'candidate.selected',
+      data: { candidate: 'e1', by: 'person', who: by, reason: 'it is small', gradesRevealed: false },
+    },
+  ]);
   expect(decide(state, { ...select, candidate: 'e9' })).toBe('unknown_candidate');
   expect(decide(state, { kind: 'clearSelection', reason: 'no', by })).toBe('no_selection');
 });
 
 it('whether grades had been revealed before a selection is recorded', () => {
   const state = after([1, ...turn(1, { candidates: [1] }), { type: 'grades.revealed', data: { who: by } }]);
-  expect(decide(state, { kind: 'select', candidate: 'e1', reason: 'its grade', by })).toMatchObject([{ data: { gradesRevealed: true } }]);
+  expect(decide(state, { kind: 'select', candidate: 'e1', reason: 'its grade', by })).toMatchObject([
+    { data: { gradesRevealed: true } },
+  ]);
 });

@@ -40,29 +40,29 @@ const status = (of: RunState | null, presence: Presence = 'live', active = 60_00
 describe('the status bar', () => {
   test('phase, option, agent, accepted of the cap, time left', () => {
     expect(status(state(...working))).toEqual({
-      text: '$(beaker) 1 ada · 1/2 · 8 min left',
+      text: '$(beaker) option 1 ada · 1/2 · 8 min left',
       spoken: 'HMA, houses: exploring, option 1, ada, 1/2 accepted, 8 min left. Choose what can be done now.',
       warns: false,
     });
   });
   test('the icon turns only while something is being decided', () => {
-    expect(status(state(...working, judging))?.text).toBe('$(loading~spin) 1 ada · 1/2 · 8 min left');
+    expect(status(state(...working, judging))?.text).toBe('$(loading~spin) option 1 ada · 1/2 · 8 min left');
     expect(status(state(...working, optionFacts.ending(13_000, 1, 'handoff')))?.text).toBe(
       '$(beaker) handoff · 8 min left',
     );
   });
   test('it warns only when a person is needed', () => {
     expect(status(state(...working, paused('requested')), 'live', 20_000)).toMatchObject({
-      text: '$(debug-pause) paused · 1 ada · 1/2 · 8 min left',
+      text: '$(debug-pause) paused · option 1 ada · 1/2 · 8 min left',
       warns: false,
     });
     expect(status(state(...working, paused('agent_failed', 'hma')), 'live', 20_000)).toMatchObject({
-      text: '$(warning) paused: agent failed · 1 ada · 1/2 · 8 min left',
+      text: '$(warning) paused: agent failed · option 1 ada · 1/2 · 8 min left',
       warns: true,
     });
     expect(status(state(...working), 'lost')).toMatchObject({ text: '$(warning) HMA: no controller', warns: true });
     expect(status(state(...working), 'away')).toMatchObject({
-      text: '$(beaker) 1 ada · 1/2 · 8 min left · controller away',
+      text: '$(beaker) option 1 ada · 1/2 · 8 min left · controller away',
       warns: false,
     });
   });

@@ -40,7 +40,8 @@ async function explore() {
       for (const part of idea.parts) bring(session, new URL('parts/', import.meta.url), part);
       const kept = await pruned(pipeline, next);
       // what had to go at once was no gain
-      if (kept.solution.members.includes(next.members.at(-1)) || next.members.length === solution.members.length) options.push({ note: idea.note, ...kept });
+      if (kept.solution.members.includes(next.members.at(-1)) || next.members.length === solution.members.length)
+        options.push({ note: idea.note, ...kept });
     }
     const best = options.sort((a, b) => a.loss - b.loss)[0];
     if (!best || before - best.loss < WORTHWHILE) {
@@ -59,11 +60,20 @@ async function explore() {
 /** Everything this agent knows how to build: members of a new kind, and features for members that are there. */
 function allIdeas() {
   const starter = ['models/softmax.mjs', 'features/pixels.mjs'];
-  const views = [['pixels'], ['gradients'], ['strokes'], ['pixels', 'gradients'], ['gradients', 'profiles'], ['pixels', 'strokes']];
+  const views = [
+    ['pixels'],
+    ['gradients'],
+    ['strokes'],
+    ['pixels', 'gradients'],
+    ['gradients', 'profiles'],
+    ['pixels', 'strokes'],
+  ];
   const added = ['knn', 'mlp', 'landmarks', 'softmax'].flatMap((model) =>
     views.map((features) => ({
       note: `add ${model} on ${features.join('+')}`,
-      parts: [`models/${model}.mjs`, ...features.map((name) => `features/${name}.mjs`)].filter((part) => !starter.includes(part)),
+      parts: [`models/${model}.mjs`, ...features.map((name) => `features/${name}.mjs`)].filter(
+        (part) => !starter.includes(part),
+      ),
       apply: (solution) => withMember(solution, { model, features }),
     })),
   );
@@ -90,7 +100,9 @@ function withMember(solution, { model, features }) {
 function withFeature(solution, model, feature) {
   const at = solution.members.findIndex((one) => one.model === model && !one.features.includes(feature));
   if (at === -1) return undefined;
-  const members = solution.members.map((one, index) => (index === at ? { ...one, features: [...one.features, feature] } : one));
+  const members = solution.members.map((one, index) =>
+    index === at ? { ...one, features: [...one.features, feature] } : one,
+  );
   return { ...solution, members };
 }
 
@@ -98,7 +110,10 @@ function withFeature(solution, model, feature) {
 async function pruned(pipeline, solution) {
   const { loss } = await pipeline.estimate(solution);
   if (solution.members.length <= MOST_MEMBERS) return { solution, loss };
-  const fewer = solution.members.map((_, out) => ({ ...solution, members: solution.members.filter((_, at) => at !== out) }));
+  const fewer = solution.members.map((_, out) => ({
+    ...solution,
+    members: solution.members.filter((_, at) => at !== out),
+  }));
   const losses = await Promise.all(fewer.map(async (one) => (await pipeline.estimate(one)).loss));
   return pruned(pipeline, fewer[losses.indexOf(Math.min(...losses))]);
 }

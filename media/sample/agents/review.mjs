@@ -14,9 +14,13 @@ export async function review(session) {
   const archive = readArchive();
   const record = recordOf(archive);
   if (!record) return session.say('there is no candidate to nominate');
-  nominate(record.id, `best by its score and its author's estimate together (${worth(record).toFixed(4)}); not yet checked again`);
+  nominate(
+    record.id,
+    `best by its score and its author's estimate together (${worth(record).toFixed(4)}); not yet checked again`,
+  );
   const byEstimate = [...archive.candidates].sort((a, b) => (a.reported ?? Infinity) - (b.reported ?? Infinity));
-  const standing = archive.candidates.find((candidate) => candidate.id === archive.standing) ?? archive.candidates.at(-1);
+  const standing =
+    archive.candidates.find((candidate) => candidate.id === archive.standing) ?? archive.candidates.at(-1);
   const chosen = [...new Set([standing, record, ...byEstimate])].slice(0, RECHECKED);
 
   const checked = [];
@@ -24,7 +28,9 @@ export async function review(session) {
     const again = await trainedAgain(session, candidate.id);
     const pooled = worth({ score: candidate.score, reported: again.loss });
     checked.push({ ...candidate, again, pooled });
-    session.say(`${candidate.id} (${candidate.author}): score ${candidate.score?.toFixed(4) ?? 'not shown'}, reported ${candidate.reported ?? 'nothing'}, trained again ${again.loss.toFixed(4)} ± ${again.error.toFixed(4)}, together ${pooled.toFixed(4)}`);
+    session.say(
+      `${candidate.id} (${candidate.author}): score ${candidate.score?.toFixed(4) ?? 'not shown'}, reported ${candidate.reported ?? 'nothing'}, trained again ${again.loss.toFixed(4)} ± ${again.error.toFixed(4)}, together ${pooled.toFixed(4)}`,
+    );
   }
   const best = [...checked].sort((a, b) => a.pooled - b.pooled)[0];
   const reason = reasonFor(best, checked[0], checked.length);
@@ -37,7 +43,8 @@ async function trainedAgain(session, id) {
   const folder = new URL(`${id}/`, session.folder);
   const source = process.env.HMA_WORKSPACE;
   mkdirSync(folder, { recursive: true });
-  for (const part of ['data', 'lib']) cpSync(new URL(`${part}/`, pathToFileURL(`${source}/`)), new URL(`${part}/`, folder), { recursive: true });
+  for (const part of ['data', 'lib'])
+    cpSync(new URL(`${part}/`, pathToFileURL(`${source}/`)), new URL(`${part}/`, folder), { recursive: true });
   const take = (path) => {
     const file = new URL(`solution/${path}`, folder);
     mkdirSync(new URL('.', file), { recursive: true });

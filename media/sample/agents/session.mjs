@@ -9,7 +9,13 @@ import { pathToFileURL } from 'node:url';
 
 /** Refusals after which nothing more can be submitted: the turn is over. Any other refusal is about the candidate. */
 const TURN_IS_OVER = new Set([
-  'cap_reached', 'late', 'budget_reached', 'in_review', 'not_your_turn', 'cancelled', 'paused',
+  'cap_reached',
+  'late',
+  'budget_reached',
+  'in_review',
+  'not_your_turn',
+  'cancelled',
+  'paused',
 ]);
 
 /** Rows behind a shown score (validation) and behind an agent's own estimate (training, each row by models that never saw its writer). */
@@ -30,15 +36,32 @@ export function openSession(name, strategy) {
   say('scripted demonstration agent, no language model, no network');
   say(`role ${env.HMA_ROLE || 'explore'}, option ${option}, seed ${seed}. ${strategy}`);
   if (env.HMA_PROMPT && existsSync(env.HMA_PROMPT)) {
-    say(`prompt: ${readFileSync(env.HMA_PROMPT, 'utf8').length} characters, received; a script can't read it, its strategy is fixed`);
+    say(
+      `prompt: ${readFileSync(env.HMA_PROMPT, 'utf8').length} characters, received; a script can't read it, its strategy is fixed`,
+    );
   }
-  return { name, role: env.HMA_ROLE || 'explore', seed, option, again: env.HMA_ATTEMPT > 1 ? [env.HMA_ATTEMPT] : [], say, folder: pathToFileURL(`${process.cwd()}/`) };
+  return {
+    name,
+    role: env.HMA_ROLE || 'explore',
+    seed,
+    option,
+    again: env.HMA_ATTEMPT > 1 ? [env.HMA_ATTEMPT] : [],
+    say,
+    folder: pathToFileURL(`${process.cwd()}/`),
+  };
 }
 
 /** Runs `hma`; gives its exit code and its output. A missing or broken `hma` is an error that says so. */
 function hma(...words) {
-  const { status, stdout, stderr, error } = spawnSync('hma', words, { encoding: 'utf8', maxBuffer: 64 * 2 ** 20, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (error) throw new Error(`can't run "hma ${words[0]}": ${error.message}; this program must be started by an hma session`, { cause: error });
+  const { status, stdout, stderr, error } = spawnSync('hma', words, {
+    encoding: 'utf8',
+    maxBuffer: 64 * 2 ** 20,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (error)
+    throw new Error(`can't run "hma ${words[0]}": ${error.message}; this program must be started by an hma session`, {
+      cause: error,
+    });
   return { status, stdout, stderr };
 }
 
@@ -91,7 +114,11 @@ export function startingPoint(session) {
   const record = recordOf(archive);
   if (!record) {
     session.say('the archive is empty: I begin with the starter solution of the workspace');
-    return { archive, solution: JSON.parse(readFileSync(new URL('solution/solution.json', session.folder), 'utf8')), record };
+    return {
+      archive,
+      solution: JSON.parse(readFileSync(new URL('solution/solution.json', session.folder), 'utf8')),
+      record,
+    };
   }
   const solution = JSON.parse(readCandidateFile(record.id, 'solution/solution.json'));
   for (const path of modulesOf(solution)) {
@@ -99,7 +126,9 @@ export function startingPoint(session) {
     if (!existsSync(file)) writeFileSync(file, readCandidateFile(record.id, `solution/${path}`));
   }
   const peers = archive.candidates.filter((candidate) => candidate.author === 'peer').length;
-  session.say(`${archive.candidates.length} candidates so far, ${peers} of them by my peer; I go on from ${record.id} (${record.author}, score ${record.score?.toFixed(4) ?? 'not shown'}, reported ${record.reported}): ${describe(solution)}`);
+  session.say(
+    `${archive.candidates.length} candidates so far, ${peers} of them by my peer; I go on from ${record.id} (${record.author}, score ${record.score?.toFixed(4) ?? 'not shown'}, reported ${record.reported}): ${describe(solution)}`,
+  );
   return { archive, solution, record };
 }
 
@@ -134,21 +163,46 @@ export async function submit(session, pipeline, { solution, note, record }) {
   const { loss, error, wrong } = await pipeline.estimate(solution);
   const write = (path, text) => writeFileSync(new URL(path, session.folder), text);
   write('solution/solution.json', `${JSON.stringify(solution, null, 2)}\n`);
-  write('solution/report.json', `${JSON.stringify({ estimate: round(loss), error: round(error), wrong: round(wrong), change: note }, null, 2)}\n`);
+  write(
+    'solution/report.json',
+    `${JSON.stringify({ estimate: round(loss), error: round(error), wrong: round(wrong), change: note }, null, 2)}\n`,
+  );
   await pipeline.predict(solution);
-  appendFileSync(new URL('notes.md', session.folder), `- ${session.name}, option ${session.option}: ${note}. Own estimate ${loss.toFixed(4)} ± ${error.toFixed(4)}.\n`);
-  session.say(`${note}; own estimate ${loss.toFixed(4)} ± ${error.toFixed(4)}, ${pipeline.trained()} models trained in this session`);
+  appendFileSync(
+    new URL('notes.md', session.folder),
+    `- ${session.name}, option ${session.option}: ${note}. Own estimate ${loss.toFixed(4)} ± ${error.toFixed(4)}.\n`,
+  );
+  session.say(
+    `${note}; own estimate ${loss.toFixed(4)} ± ${error.toFixed(4)}, ${pipeline.trained()} models trained in this session`,
+  );
 
-  const { status, stdout, stderr } = hma('submit', '--note', note, '--score', loss.toFixed(4), '--wait', '60', '--json');
-  const answers = stdout.trim().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  const { status, stdout, stderr } = hma(
+    'submit',
+    '--note',
+    note,
+    '--score',
+    loss.toFixed(4),
+    '--wait',
+    '60',
+    '--json',
+  );
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
   const answer = answers.findLast((one) => one.outcome) ?? {};
   if (answer.outcome === 'accepted') {
     const reached = worth({ score: answer.score, reported: loss });
     const better = !record || reached < worth(record) + LUCK;
-    session.say(`${answer.id} accepted, ${answer.score === undefined ? 'score not shown' : `score ${answer.score.toFixed(4)}`}${better ? '' : `: with my estimate worse than ${record.id}, I go back to that`}`);
+    session.say(
+      `${answer.id} accepted, ${answer.score === undefined ? 'score not shown' : `score ${answer.score.toFixed(4)}`}${better ? '' : `: with my estimate worse than ${record.id}, I go back to that`}`,
+    );
     return { over: false, better, candidate: { id: answer.id, author: 'you', score: answer.score, reported: loss } };
   }
-  session.say(`not accepted: ${answer.code ?? answer.outcome ?? `exit code ${status}`} ${answer.reason ?? stderr.trim()}`);
+  session.say(
+    `not accepted: ${answer.code ?? answer.outcome ?? `exit code ${status}`} ${answer.reason ?? stderr.trim()}`,
+  );
   const known = answer.outcome === 'rejected' && !TURN_IS_OVER.has(answer.code);
   return { over: !known, better: false };
 }

@@ -38,7 +38,9 @@ async function explore() {
       : await tuned(pipeline, { start: mixed, member: (turn + experiment) % solution.members.length, random });
     if (before - found.loss < WORTHWHILE) {
       misses += 1;
-      session.say(`no gain from ${found.note ?? 'that'} (${before.toFixed(4)} → ${found.loss.toFixed(4)}), I look elsewhere`);
+      session.say(
+        `no gain from ${found.note ?? 'that'} (${before.toFixed(4)} → ${found.loss.toFixed(4)}), I look elsewhere`,
+      );
       continue;
     }
     misses = 0;
@@ -59,7 +61,10 @@ async function tuned(pipeline, { start, member, random }) {
     if (tried.loss < best.loss) best = tried;
   }
   const { model, features } = start.solution.members[member];
-  return { ...best, note: `tune ${model} on ${features.join('+')}: ${await difference(pipeline, start, best, member)}` };
+  return {
+    ...best,
+    note: `tune ${model} on ${features.join('+')}: ${await difference(pipeline, start, best, member)}`,
+  };
 }
 
 /** Moves one or two parameters inside the space that the model's module declares, or changes the shifted copies. */
@@ -84,7 +89,9 @@ async function calibrated(pipeline, solution) {
   let loss = pipeline.lossOf(opinions, weights, temperature);
   for (const factor of [2, 0.5, 1.3, 0.75, 1.1, 0.9]) {
     for (let at = 0; at <= weights.length; at += 1) {
-      const others = weights.map((weight, index) => (index === at && weights.length > 1 ? tidy(weight * factor) : weight));
+      const others = weights.map((weight, index) =>
+        index === at && weights.length > 1 ? tidy(weight * factor) : weight,
+      );
       const warmer = at === weights.length ? tidy(temperature * factor) : temperature;
       const tried = pipeline.lossOf(opinions, others, warmer);
       if (tried < loss) ({ loss, weights, temperature } = { loss: tried, weights: others, temperature: warmer });
@@ -96,7 +103,8 @@ async function calibrated(pipeline, solution) {
 
 const tidy = (value) => Math.max(0.01, Number(value.toFixed(3)));
 
-const mix = (solution) => `weights ${solution.members.map((member) => member.weight).join(' : ')}, temperature ${solution.temperature}`;
+const mix = (solution) =>
+  `weights ${solution.members.map((member) => member.weight).join(' : ')}, temperature ${solution.temperature}`;
 
 /** What changed, in words: `rate 0.05 → 0.021, shifts 0 → 1`. */
 async function difference(pipeline, before, after, member) {
@@ -105,7 +113,9 @@ async function difference(pipeline, before, after, member) {
     shifts: solution.members[member].shifts,
   });
   const [old, now] = [await facts(before), await facts(after)];
-  const changed = Object.keys(now).filter((name) => now[name] !== old[name]).map((name) => `${name} ${old[name]} → ${now[name]}`);
+  const changed = Object.keys(now)
+    .filter((name) => now[name] !== old[name])
+    .map((name) => `${name} ${old[name]} → ${now[name]}`);
   return [...changed, mix(after.solution)].join(', ');
 }
 

@@ -8,4 +8,8 @@ export interface LayOutOptions {
   readonly total?: string;
   readonly review?: string;
 }
-export function layOut(targetWorkspace: string, hiddenTarget: string, options?: LayOutOptions): { workspace: string; hidden: string; agents: string; contract: string };
+export function layOut(
+  targetWorkspace: string,
+  hiddenTarget: string,
+  options?: LayOutOptions,
+): { workspace: string; hidden: string; agents: string; contract: string };

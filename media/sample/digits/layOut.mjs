@@ -28,7 +28,9 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 export function layOut(targetWorkspace, hiddenTarget, options = {}) {
   const { seed = 1, node = 'node', cap = 3, experiments = 12, total = '10m', review = '1m' } = options;
   if (`${resolve(hiddenTarget)}/`.startsWith(`${resolve(targetWorkspace)}/`)) {
-    throw new Error(`the hidden folder ${hiddenTarget} lies inside the workspace ${targetWorkspace}, where agents could read it; choose another`);
+    throw new Error(
+      `the hidden folder ${hiddenTarget} lies inside the workspace ${targetWorkspace}, where agents could read it; choose another`,
+    );
   }
   const workspace = emptyFolder(targetWorkspace);
   const hidden = emptyFolder(hiddenTarget);
@@ -41,8 +43,19 @@ export function layOut(targetWorkspace, hiddenTarget, options = {}) {
 
   const contract = join(workspace, 'hma.yaml');
   const first = options.first ?? (seed % 2 === 0 ? 'B' : 'A');
-  const words = { NODE: node, HIDDEN: hidden, AGENTS: agents, SEED: seed, FIRST: first, CAP: cap, EXPERIMENTS: experiments, TOTAL: total, REVIEW: review };
-  for (const file of [contract, join(hidden, 'private.yaml')]) writeFileSync(file, filled(readFileSync(file, 'utf8'), words));
+  const words = {
+    NODE: node,
+    HIDDEN: hidden,
+    AGENTS: agents,
+    SEED: seed,
+    FIRST: first,
+    CAP: cap,
+    EXPERIMENTS: experiments,
+    TOTAL: total,
+    REVIEW: review,
+  };
+  for (const file of [contract, join(hidden, 'private.yaml')])
+    writeFileSync(file, filled(readFileSync(file, 'utf8'), words));
   return { workspace, hidden, agents, contract };
 }
 
@@ -57,7 +70,8 @@ function filled(text, words) {
 
 function emptyFolder(path) {
   const folder = resolve(path);
-  if (existsSync(folder) && readdirSync(folder).length > 0) throw new Error(`${folder} is not empty; the sample is laid out in an empty folder`);
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new Error(`${folder} is not empty; the sample is laid out in an empty folder`);
   mkdirSync(folder, { recursive: true });
   return folder;
 }

@@ -13,7 +13,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { randomFrom } from './workspace/lib/random.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
-const rows = readFileSync(process.argv[2], 'utf8').trim().split('\n').map((line) => line.split(',').map(Number));
+const rows = readFileSync(process.argv[2], 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => line.split(',').map(Number));
 const labels = rows.map((row) => row[64]).join('');
 
 /** Where the forms start: the counting row `0123456789`, at least 100 digits after the last start. */
@@ -27,7 +30,14 @@ const parts = { train: [], validation: [], test: [] };
 rows.forEach((row, index) => {
   const form = formOf(index);
   const part = form < 6 ? 'train' : form < 10 ? 'validation' : 'test';
-  parts[part].push({ form, label: row[64], pixels: row.slice(0, 64).map((value) => value.toString(17)).join('') });
+  parts[part].push({
+    form,
+    label: row[64],
+    pixels: row
+      .slice(0, 64)
+      .map((value) => value.toString(17))
+      .join(''),
+  });
 });
 
 for (const [part, items] of Object.entries(parts)) {
@@ -35,11 +45,22 @@ for (const [part, items] of Object.entries(parts)) {
   const named = order.map((from, to) => ({ id: `${part[0]}${String(to + 1).padStart(4, '0')}`, ...items[from] }));
   const table = (header, line) => `${[header, ...named.map(line)].join('\n')}\n`;
   if (part === 'train') {
-    writeFileSync(here('workspace/data/train.csv'), table('id,form,label,pixels', (r) => `${r.id},${r.form},${r.label},${r.pixels}`));
+    writeFileSync(
+      here('workspace/data/train.csv'),
+      table('id,form,label,pixels', (r) => `${r.id},${r.form},${r.label},${r.pixels}`),
+    );
   } else {
-    writeFileSync(here(`workspace/data/${part}.csv`), table('id,pixels', (r) => `${r.id},${r.pixels}`));
-    writeFileSync(here(`hidden/${part}.csv`), table('id,label', (r) => `${r.id},${r.label}`));
+    writeFileSync(
+      here(`workspace/data/${part}.csv`),
+      table('id,pixels', (r) => `${r.id},${r.pixels}`),
+    );
+    writeFileSync(
+      here(`hidden/${part}.csv`),
+      table('id,label', (r) => `${r.id},${r.label}`),
+    );
   }
-  console.log(`${part}: ${named.length} rows, forms ${[...new Set(named.map((r) => r.form))].sort((a, b) => a - b).join(' ')}`);
+  console.log(
+    `${part}: ${named.length} rows, forms ${[...new Set(named.map((r) => r.form))].sort((a, b) => a - b).join(' ')}`,
+  );
 }
 console.log(`forms start at ${starts.join(' ')}`);

@@ -25,7 +25,11 @@ async function inReview(context: SessionContext, argv: readonly string[]): Promi
   if (context.cwd === context.workspace) return [...argv];
   const placed = argv.map((argument) => join(context.workspace, argument));
   const found = await Promise.all(placed.map((path) => stat(path).catch(() => null)));
-  return argv.map((argument, index) => (!isAbsolute(argument) && !argument.startsWith('-') && found[index]?.isFile() ? (placed[index] ?? argument) : argument));
+  return argv.map((argument, index) =>
+    !isAbsolute(argument) && !argument.startsWith('-') && found[index]?.isFile()
+      ? (placed[index] ?? argument)
+      : argument,
+  );
 }
 
 /** Files that the command names by absolute path: a script below a hidden HOME must be readable to be run. */
@@ -54,7 +58,10 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
     const detail = `the prompt of agent ${agent.name} ${what}; hand it over with \`prompt: file\` or \`prompt: stdin\``;
     return refused({ reason: 'not_configured', detail });
   }
-  const folders = [...(await programFolders(program.value, context.outerEnvironment['HOME'])), ...(await namedFiles(argv))];
+  const folders = [
+    ...(await programFolders(program.value, context.outerEnvironment['HOME'])),
+    ...(await namedFiles(argv)),
+  ];
   return ok({
     argv: [program.value, ...argv],
     environment: {},

@@ -87,7 +87,13 @@ function runLines(scene: Scene, known: RunEvent): string[] {
   const { style } = scene;
   switch (known.type) {
     case 'run.paused':
-      return told(scene, known.data.reason === 'requested' ? oneLine(known.data.detail, 600) : `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}`, style.warn);
+      return told(
+        scene,
+        known.data.reason === 'requested'
+          ? oneLine(known.data.detail, 600)
+          : `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}`,
+        style.warn,
+      );
     case 'run.resumed':
       return [stamped(scene, `goes on (${oneLine(known.data.by, 40)})`)];
     case 'run.pauseAfter':
@@ -116,7 +122,9 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       );
     }
     case 'run.finished':
-      return [stamped(scene, `the run is over: ${explorationEndWords[known.data.reason] ?? sayWord(known.data.reason)}`)];
+      return [
+        stamped(scene, `the run is over: ${explorationEndWords[known.data.reason] ?? sayWord(known.data.reason)}`),
+      ];
     default:
       return [];
   }

@@ -27,7 +27,8 @@ const ROUNDING = 0.001;
  */
 export function judge(predictions, labels) {
   const [header, ...lines] = predictions.trim().split(/\r?\n/);
-  if (header !== HEADER) return { invalid: `predictions.csv must begin with the line "${HEADER}", it begins with "${header.slice(0, 60)}"` };
+  if (header !== HEADER)
+    return { invalid: `predictions.csv must begin with the line "${HEADER}", it begins with "${header.slice(0, 60)}"` };
   const chances = new Map();
   for (const [at, line] of lines.entries()) {
     const [id, ...cells] = line.split(',');
@@ -36,15 +37,25 @@ export function judge(predictions, labels) {
     if (chances.has(id)) return { invalid: `${where}: this id is there twice` };
     const ten = cells.map((cell) => (cell.trim() === '' ? Number.NaN : Number(cell)));
     if (ten.length !== 10) return { invalid: `${where}: ${ten.length} probabilities, expected 10` };
-    if (!ten.every((p) => Number.isFinite(p) && p >= 0 && p <= 1)) return { invalid: `${where}: a probability is not a number from 0 to 1` };
+    if (!ten.every((p) => Number.isFinite(p) && p >= 0 && p <= 1))
+      return { invalid: `${where}: a probability is not a number from 0 to 1` };
     const sum = ten.reduce((total, p) => total + p, 0);
-    if (Math.abs(sum - 1) > ROUNDING) return { invalid: `${where}: the probabilities sum to ${sum.toFixed(4)}, expected 1` };
-    chances.set(id, ten.map((p) => p / sum));
+    if (Math.abs(sum - 1) > ROUNDING)
+      return { invalid: `${where}: the probabilities sum to ${sum.toFixed(4)}, expected 1` };
+    chances.set(
+      id,
+      ten.map((p) => p / sum),
+    );
   }
   const expected = ROWS.v + ROWS.t;
-  if (chances.size !== expected) return { invalid: `predictions.csv has ${chances.size} rows, expected ${expected} (validation and test)` };
+  if (chances.size !== expected)
+    return { invalid: `predictions.csv has ${chances.size} rows, expected ${expected} (validation and test)` };
 
-  const truth = labels.trim().split(/\r?\n/).slice(1).map((line) => line.split(','));
+  const truth = labels
+    .trim()
+    .split(/\r?\n/)
+    .slice(1)
+    .map((line) => line.split(','));
   const losses = truth.map(([id, label]) => -Math.log(Math.max(1e-15, chances.get(id)[Number(label)])));
   return { score: losses.reduce((sum, loss) => sum + loss, 0) / losses.length };
 }
@@ -61,7 +72,9 @@ export function judgeCandidate({ argv, env }) {
   if (!env.HMA_CANDIDATE || !env.HMA_RESULT) throw new Error('HMA_CANDIDATE and HMA_RESULT must be set; hma does that');
   const truth = readFileSync(labels, 'utf8');
   const file = join(env.HMA_CANDIDATE, 'predictions.csv');
-  const verdict = existsSync(file) ? judge(readFileSync(file, 'utf8'), truth) : { invalid: 'there is no predictions.csv; run: node solution/train.mjs' };
+  const verdict = existsSync(file)
+    ? judge(readFileSync(file, 'utf8'), truth)
+    : { invalid: 'there is no predictions.csv; run: node solution/train.mjs' };
   writeFileSync(env.HMA_RESULT, JSON.stringify(verdict));
   console.log(JSON.stringify(verdict));
 }

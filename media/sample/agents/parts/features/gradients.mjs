@@ -16,7 +16,8 @@ export function extract(pixels) {
         const low = Math.floor(turn);
         for (let cy = 0; cy < cells; cy += 1) {
           for (let cx = 0; cx < cells; cx += 1) {
-            const near = Math.max(0, 1 - Math.abs(x - 1 - 2.5 * cx) / 2.5) * Math.max(0, 1 - Math.abs(y - 1 - 2.5 * cy) / 2.5);
+            const near =
+              Math.max(0, 1 - Math.abs(x - 1 - 2.5 * cx) / 2.5) * Math.max(0, 1 - Math.abs(y - 1 - 2.5 * cy) / 2.5);
             const to = row * width + (cy * cells + cx) * directions;
             values[to + (low % directions)] += near * strength * (low + 1 - turn);
             values[to + ((low + 1) % directions)] += near * strength * (turn - low);

@@ -1,6 +1,11 @@
 /** Products of neighbouring pixels: ink that goes on to the right, down, and along both diagonals is a stroke that way. */
 export function extract(pixels) {
-  const ways = [[1, 0], [0, 1], [1, 1], [-1, 1]];
+  const ways = [
+    [1, 0],
+    [0, 1],
+    [1, 1],
+    [-1, 1],
+  ];
   const width = ways.length * 16;
   const values = new Float32Array((pixels.length / 64) * width);
   for (let row = 0; row < pixels.length / 64; row += 1) {

@@ -24,7 +24,8 @@ export function fit(x, y, { width, params }) {
         out[row * 10 + y[index]] += vote;
         sum += vote;
       }
-      for (let k = row * 10; k < row * 10 + 10; k += 1) out[k] = (params.trust * out[k]) / sum + (1 - params.trust) / 10;
+      for (let k = row * 10; k < row * 10 + 10; k += 1)
+        out[k] = (params.trust * out[k]) / sum + (1 - params.trust) / 10;
     }
     return out;
   };

@@ -18,7 +18,11 @@ import { readTask, writePredictions } from '../lib/data.mjs';
 const here = new URL('.', import.meta.url);
 
 /** Opens a workspace (folder URL, ending in `/`) whose `solution/` this file lies in. */
-export function openPipeline({ workspace = new URL('../', here), cache = new URL('cache/', workspace), folds = 6 } = {}) {
+export function openPipeline({
+  workspace = new URL('../', here),
+  cache = new URL('cache/', workspace),
+  folds = 6,
+} = {}) {
   const task = readTask(workspace);
   let trained = 0;
 
@@ -47,7 +51,11 @@ export function openPipeline({ workspace = new URL('../', here), cache = new URL
     for (let fold = 0; fold < folds; fold += 1) {
       const held = new Set(writers.filter((_, at) => at % folds === fold));
       const rows = Array.from({ length: all }, (_, row) => row);
-      const predictHeld = await fitMember(member, rows.filter((row) => !held.has(task.train.forms[row])), seed);
+      const predictHeld = await fitMember(
+        member,
+        rows.filter((row) => !held.has(task.train.forms[row])),
+        seed,
+      );
       const inside = rows.filter((row) => held.has(task.train.forms[row]));
       const chances = predictHeld(pick(task.train.pixels, inside, 64));
       inside.forEach((row, at) => out.set(chances.subarray(at * 10, at * 10 + 10), row * 10));
@@ -57,14 +65,20 @@ export function openPipeline({ workspace = new URL('../', here), cache = new URL
 
   /** Chances for the validation rows, then the test rows, from a model trained on everything. */
   async function final(member, seed) {
-    const predictAll = await fitMember(member, Array.from(task.train.labels, (_, row) => row), seed);
+    const predictAll = await fitMember(
+      member,
+      Array.from(task.train.labels, (_, row) => row),
+      seed,
+    );
     return Float32Array.from([...predictAll(task.validation.pixels), ...predictAll(task.test.pixels)]);
   }
 
   /** Takes it from the cache, or makes it and leaves it there. */
   async function kept(what, member, seed, make) {
     const sources = [`models/${member.model}`, ...member.features.map((name) => `features/${name}`), 'pipeline'];
-    const hash = createHash('sha256').update(JSON.stringify([what, folds, seed, member.shifts, (await partsOf(member)).params]));
+    const hash = createHash('sha256').update(
+      JSON.stringify([what, folds, seed, member.shifts, (await partsOf(member)).params]),
+    );
     for (const source of sources) hash.update(source).update(readFileSync(new URL(`${source}.mjs`, here)));
     const file = new URL(`${member.model}-${what}-${hash.digest('hex').slice(0, 20)}.f32`, cache);
     try {
@@ -82,11 +96,16 @@ export function openPipeline({ workspace = new URL('../', here), cache = new URL
   }
 
   /** Each member's out-of-fold opinion. @param {Solution} solution */
-  const opinions = (solution) => Promise.all(solution.members.map((member) => kept('folds', member, solution.seed, outOfFold)));
+  const opinions = (solution) =>
+    Promise.all(solution.members.map((member) => kept('folds', member, solution.seed, outOfFold)));
 
   /** What a solution is likely to score, with the standard error of that. */
   async function estimate(solution) {
-    const chances = blend(await opinions(solution), solution.members.map((member) => member.weight), solution.temperature);
+    const chances = blend(
+      await opinions(solution),
+      solution.members.map((member) => member.weight),
+      solution.temperature,
+    );
     const rows = lossPerRow(chances, task.train.labels);
     const loss = mean(rows);
     const variance = mean(rows.map((value) => (value - loss) ** 2));
@@ -96,7 +115,11 @@ export function openPipeline({ workspace = new URL('../', here), cache = new URL
   /** Trains all members on everything and writes `predictions.csv`. */
   async function predict(solution, file = new URL('predictions.csv', workspace)) {
     const outs = await Promise.all(solution.members.map((member) => kept('final', member, solution.seed, final)));
-    const chances = blend(outs, solution.members.map((member) => member.weight), solution.temperature);
+    const chances = blend(
+      outs,
+      solution.members.map((member) => member.weight),
+      solution.temperature,
+    );
     const cut = task.validation.ids.length * 10;
     writePredictions(file, [
       { ids: task.validation.ids, chances: chances.subarray(0, cut) },
@@ -130,7 +153,15 @@ function withShifts(images, rows, shifts, random) {
   rows.forEach((row, at) => {
     for (let copy = 0; copy < copies; copy += 1) {
       const to = at * copies + copy;
-      const [dx, dy] = copy === 0 ? [0, 0] : [[1, 0], [-1, 0], [0, 1], [0, -1]][random.below(4)];
+      const [dx, dy] =
+        copy === 0
+          ? [0, 0]
+          : [
+              [1, 0],
+              [-1, 0],
+              [0, 1],
+              [0, -1],
+            ][random.below(4)];
       labels[to] = images.labels[row];
       for (let y = 0; y < 8; y += 1) {
         for (let x = 0; x < 8; x += 1) {
