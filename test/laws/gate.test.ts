@@ -112,7 +112,9 @@ describe('the gate', () => {
   });
 
   it('the same files are never two candidates', () => {
-    hold(({ state }) => expect(new Set(state.archive.map(({ contentHash }) => contentHash)).size).toBe(state.archive.length));
+    hold(({ state }) =>
+      expect(new Set(state.archive.map(({ contentHash }) => contentHash)).size).toBe(state.archive.length),
+    );
   });
 
   it('a score outside the possible range is flagged, one inside is not', () => {
