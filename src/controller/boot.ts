@@ -244,7 +244,7 @@ function lastAlive(
     if (seen.kind === 'running' && seen.lastHeartbeat) signs.push(seen.lastHeartbeat);
   }
   const here = signs.filter((sign) => sign.boot === now.boot);
-  const pool = here.length > 0 ? here : signs;
+  const pool = here.length > 0 ? here : signs.filter((sign) => sign.boot === state?.clock.boot);
   return pool.toSorted((a, b) => b.mono - a.mono)[0] ?? now;
 }
 

@@ -278,7 +278,12 @@ export class Controller {
     if ((step.do === 'wait' || step.do === 'watchAttempt') && step.wakeAt !== null)
       wakes.push(step.wakeAt - given.active);
     if (undecided(recorder.state).length > 0) wakes.push(verdictsEndAt(recorder.state, given) - given.active);
-    if (wakes.length === 0 || recorder.state.pause) return;
+    if (recorder.state.pause) {
+      // The active clock stands, but a rental's end comes all the same.
+      wakes.length = 0;
+      if (recorder.state.budgets.until !== null) wakes.push(longestSleepMs);
+    }
+    if (wakes.length === 0) return;
     this.#timer = setTimeout(() => this.wake(), Math.max(1, Math.min(longestSleepMs, Math.ceil(Math.min(...wakes)))));
   }
 

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -14,16 +14,30 @@ export interface CommandEnd {
 /** Folder of the built programs: this bundle's own. */
 const bundles = __dirname;
 
-/** The Node binary for our programs: the setting, else one on PATH; this process's own when it is a plain Node. */
+/** The oldest Node that runs our programs. */
+const oldestNode = 22;
+
+let onPath: string | undefined;
+
+function isRecent(path: string): boolean {
+  try {
+    const version = execFileSync(path, ['--version'], { encoding: 'utf8', timeout: 5000 });
+    return Number(/^v(\d+)/.exec(version)?.[1]) >= oldestNode;
+  } catch {
+    return false;
+  }
+}
+
+/** The Node binary for our programs: the setting, else a recent one on PATH; this process's own when it is a plain Node. */
 function node(): string {
   const { nodePath } = settings();
   if (nodePath !== '') return nodePath;
   if (process.versions['electron'] === undefined) return process.execPath;
-  const found = (process.env['PATH'] ?? '')
+  onPath ??= (process.env['PATH'] ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'node'))
-    .find((path) => existsSync(path));
-  return found ?? process.execPath;
+    .find((path) => existsSync(path) && isRecent(path));
+  return onPath ?? process.execPath;
 }
 
 /** The environment of our programs: the window's, with the state folder of the settings. */

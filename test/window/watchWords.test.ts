@@ -261,7 +261,7 @@ describe('budgets', () => {
     expect(read('totalMs', ' 1h30m ')).toEqual({ wish: { totalMs: 5_400_000 } });
     expect(read('totalMs', 'soon')).toEqual({ why: 'Write a duration, such as 90m, 6h or 1h30m.' });
     expect(read('totalMs', '90s')).toEqual({ why: "120 s are spent already: the total can't be less." });
-    expect(read('reviewMs', '10m')).toEqual({ why: 'The review must be shorter than the whole run.' });
+    expect(read('reviewMs', '10m')).toEqual({ why: "A total of 600 s leaves no room for the review's 600 s." });
     expect(read('experiments', 'none')).toEqual({ wish: { experiments: null } });
     expect(read('experiments', '0')).toEqual({ why: 'Write a whole number from 1, or none.' });
     expect(read('until', '2026-02-30 10:00')).toEqual({
