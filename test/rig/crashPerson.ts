@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+
 import type { Intent } from '../../src/protocol/client.ts';
 import type { RunState } from '../../src/run/model.ts';
 import type { RunClient } from './client.ts';
@@ -38,7 +42,7 @@ export const withPerson: Scenario = {
   task: {
     A: {
       '1.1': 'head -c 9000000 /dev/zero > "$HMA_WORKSPACE/model.bin"; submit 1; hold',
-      review: 'hma nominate e1 --reason "the plan says so"; hold',
+      review: 'hma nominate e1 --reason "the plan says so"; : > "$HMA_WORKSPACE/held"; hold',
     },
     B: { '2.1': 'submit 2; hold' },
     contract: {
@@ -47,7 +51,7 @@ export const withPerson: Scenario = {
       budgets: { total: '40m', review: '10m' },
     },
   },
-  async person({ client }) {
+  async person({ client, folders }) {
     const paused = (state: RunState): boolean => state.pause !== null;
     const running = (state: RunState): boolean => state.pause === null;
     await client.until('e1', accepted('e1'), stepMs);
@@ -66,6 +70,8 @@ export const withPerson: Scenario = {
     );
     await wish(client, { kind: 'review', by }, (state) => state.explorationEnding !== null);
     await client.until('the nomination', (state) => state.review?.nomination?.candidate === 'e1', stepMs);
+    // what lives of the reviewer when it is ended must not depend on who is faster
+    await vi.waitUntil(() => existsSync(join(folders.workspace, 'held')), { timeout: stepMs, interval: 100 });
     await wish(
       client,
       { kind: 'clearSelection', reason: 'the reviewer knows better', by },

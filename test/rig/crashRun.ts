@@ -95,7 +95,7 @@ function masked(event: RunEvent): object {
       return without(event.data, 'tokenHash');
     case 'option.ending':
     case 'review.ending':
-      return { ...event.data, descendants: commands(event.data.descendants) };
+      return without(event.data, 'descendants'); // process ids, of whatever lived at that instant
     case 'option.reaped':
     case 'review.reaped':
       return { ...without(event.data, 'ms'), ended: commands(event.data.ended) };
