@@ -140,7 +140,7 @@ describe('a person starts an alternation, watches it and decides', () => {
     const final = finalCandidate({ ...state.terms, ...state })?.candidate ?? '';
     await view('Run').row(`Final ${final}`).waitFor();
     await window.status(`final ${final}`).waitFor();
-    await window.notification(/^HMA: The run is over/);
+    await window.notification(/The run is over/);
     await window.command('HMA: Open the Final Review');
     const page = window.webview();
     await page.getByRole('row').nth(state.archive.length).waitFor();
