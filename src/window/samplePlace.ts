@@ -4,7 +4,11 @@ import { pathToFileURL } from 'node:url';
 
 /** The program that lays the sample out: it ships beside the bundle, as it is (media/sample/digits/layOut.mjs). */
 interface SampleProgram {
-  layOut(workspace: string, hidden: string, options: Readonly<Record<string, string>>): { readonly workspace: string };
+  readonly layOut: (
+    workspace: string,
+    hidden: string,
+    options: Readonly<Record<string, string>>,
+  ) => { readonly workspace: string };
 }
 
 /** A name that nothing has yet: the wanted one, or with a number. */
