@@ -1,4 +1,4 @@
-import { existsSync, watch, type FSWatcher } from 'node:fs';
+import { existsSync, readdirSync, statSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 
 import * as vscode from 'vscode';
@@ -51,6 +51,8 @@ export class RunModel implements vscode.Disposable {
   #why = '';
   /** Active runtime at the last event, ms: where a run without a controller stands. */
   #lastActive = 0;
+  /** Bytes of the ledger when it was last read as a whole; null before. */
+  #ledgerLength: number | null = null;
   #leaving = new AbortController();
   #connection: () => RunConnection | null = () => null;
   #watchers: FSWatcher[] = [];
@@ -102,6 +104,7 @@ export class RunModel implements vscode.Disposable {
     this.#watchFolders();
     if (wanted?.run !== this.#place?.run) this.#show(wanted);
     else if (wanted && this.#presence === 'lost') this.#retry(wanted);
+    else if (wanted && this.#presence === 'over') this.#readOn(wanted);
   }
 
   /** Shows another run of the folder; null goes back to the newest. */
@@ -129,6 +132,7 @@ export class RunModel implements vscode.Disposable {
     this.#state = null;
     this.#why = '';
     this.#lastActive = 0;
+    this.#ledgerLength = null;
     this.#connection = () => null;
     this.#presence = place === null ? 'none' : 'connecting';
     if (place) this.#begin(place);
@@ -163,6 +167,19 @@ export class RunModel implements vscode.Disposable {
       if (end.how === 'lost') this.#why = end.why;
       this.#become(end.how === 'finished' ? 'over' : 'lost');
     });
+  }
+
+  /** After a run's end only its selection changes, from this window, another one or a terminal: the ledger alone tells. */
+  #readOn(place: RunPlace): void {
+    const length = ledgerLength(place.folder);
+    if (length === this.#ledgerLength) return;
+    this.#ledgerLength = length;
+    const before = this.#state;
+    const read = readOffline(place);
+    if (!read.ok || read.value.state.seq === before?.seq) return;
+    this.#state = read.value.state;
+    const events = read.value.events.filter(({ seq }) => seq > (before?.seq ?? 0));
+    this.#changed.fire({ before, state: this.#state, events });
   }
 
   #retry(place: RunPlace): void {
@@ -211,5 +228,15 @@ export class RunModel implements vscode.Disposable {
     clearInterval(this.#timer);
     for (const watcher of this.#watchers) watcher.close();
     this.#changed.dispose();
+  }
+}
+
+/** Bytes of all segments of a run's ledger; 0 where there is none. */
+function ledgerLength(folder: string): number {
+  try {
+    const segments = readdirSync(folder).filter((name) => /^ledger-\d+\.jsonl$/.test(name));
+    return segments.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  } catch {
+    return 0; // the run's folder was removed
   }
 }

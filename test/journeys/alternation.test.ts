@@ -141,6 +141,7 @@ describe('a person starts an alternation, watches it and decides', () => {
     await view('Run').row(`Final ${final}`).waitFor();
     await window.status(`final ${final}`).waitFor();
     await window.notification(/The run is over/);
+    await window.command('Notifications: Clear All Notifications');
     await window.command('HMA: Open the Final Review');
     const page = window.webview();
     await page.getByRole('row').nth(state.archive.length).waitFor();
@@ -171,11 +172,11 @@ describe('a person starts an alternation, watches it and decides', () => {
     const other = recorded(journey)!.state.selections.at(-1)!.candidate;
     const git = async (...words: string[]) => (await execa('git', words, { cwd: journey.workspace })).stdout;
     const before = [await git('rev-parse', 'HEAD'), await git('status', '--porcelain')];
-    await window.command('HMA: Apply the Final Candidate');
+    await window.command('HMA: Apply the Final Candidate…');
     await window.quick.pick(/A New Git Branch/);
     await window.quick.shown(`New Branch for ${other}`);
     await window.quick.accept();
-    await window.notification(new RegExp(`branch hma/${other} has ${other}`));
+    await window.notification(new RegExp(`hma/${other} has ${other}`));
     expect(await git('rev-parse', `hma/${other}~1`)).toBe(before[0]);
     expect([await git('rev-parse', 'HEAD'), await git('status', '--porcelain')]).toEqual(before);
     expect(await git('diff', '--name-only', 'main', `hma/${other}`)).toContain('predictions.csv');
