@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import * as vscode from 'vscode';
 
+import { count } from '../base/words.ts';
 import type { Applied } from '../client/apply.ts';
 import { finalCandidate } from '../review/selection.ts';
 import { candidateIds } from './archivePlace.ts';
@@ -98,7 +99,7 @@ async function toWorkspace(room: WindowRoom, id: string): Promise<void> {
   const kept = done.kept === null ? '' : ` What was overwritten is kept in ${done.kept}.`;
   const look = 'Show Source Control';
   const next = await vscode.window.showInformationMessage(
-    `HMA: ${id} is in the workspace: ${done.changes.length} files written.${kept}`,
+    `HMA: ${id} is in the workspace: ${count(done.changes.length, 'file')} written.${kept}`,
     look,
   );
   if (next === look) await vscode.commands.executeCommand('workbench.view.scm');
@@ -132,7 +133,7 @@ async function toFolder(room: WindowRoom, id: string): Promise<void> {
   if (!done) return;
   const [open, diff] = ['Open in New Window', 'Compare with the Workspace'];
   const next = await vscode.window.showInformationMessage(
-    `HMA: ${id} is in ${done.where.replace(homedir(), '~')}: ${done.changes.length} files.`,
+    `HMA: ${id} is in ${done.where.replace(homedir(), '~')}: ${count(done.changes.length, 'file')}.`,
     open,
     diff,
   );
@@ -152,7 +153,7 @@ async function toBranch(room: WindowRoom, id: string): Promise<void> {
   if (!done) return;
   const [diff, open] = ['Show the Differences', 'Switch to…'];
   const next = await vscode.window.showInformationMessage(
-    `HMA: branch ${done.where} has ${id}, ${done.changes.length} files changed against HEAD (${done.commit?.slice(0, 8) ?? ''}).`,
+    `HMA: branch ${done.where} has ${id}: commit ${done.commit?.slice(0, 8) ?? ''}, ${count(done.changes.length, 'file')} changed against HEAD.`,
     diff,
     open,
   );

@@ -25,7 +25,9 @@ describe('a person starts an alternation, watches it and decides', () => {
   const view = (name: 'Run' | 'Candidates' | 'Workspace') => window.view(name);
   /** Options, handoffs and the review; which of them are open is each window's own. */
   const sessions = async (of: Workbench) =>
-    (await of.view('Run').rows()).filter(({ level }) => level <= 2).map(({ label, description }) => [label, description]);
+    (await of.view('Run').rows())
+      .filter(({ level }) => level <= 2)
+      .map(({ label, description }) => [label, description]);
   const message = () => view('Run').pane.locator('.message').first();
 
   test('in an untrusted folder all is told and nothing starts', async () => {
