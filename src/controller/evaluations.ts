@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { FactOf } from '../base/fact.ts';
@@ -128,6 +128,18 @@ async function recordVerdict(room: Room, done: { id: string; place: EvaluationPl
   const at = end.kind === 'ended' ? room.recorder.activeOf(end.report) : room.recorder.given().active;
   room.recorder.append([{ type: 'evaluation.ended', data: { id, nonce: place.nonce, verdict, at } }]);
   await forgetCheckout(place);
+}
+
+/** Removes what a controller that was killed at the wrong moment left of evaluations that are decided. */
+export async function forgetDecided(room: Room): Promise<void> {
+  const { experiments, grading } = room.recorder.state;
+  const open = new Set(experiments.filter(isUndecided).flatMap((e) => e.evaluations.map(({ nonce }) => nonce)));
+  if (grading) open.add(grading.nonce);
+  for (const name of readdirSync(room.files.evaluations)) {
+    const nonce = name.split('-').at(-1) ?? '';
+    const folder = join(room.files.evaluations, name);
+    if (!open.has(nonce)) await forgetCheckout({ folder, dir: join(folder, 'runner'), nonce });
+  }
 }
 
 /** The checkout and the evaluator's folders can be rebuilt from the snapshot; its output and verdict stay. */

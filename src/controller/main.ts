@@ -10,6 +10,7 @@ import { releaseUids } from '../machines/uidTier.ts';
 import { boot, type BootRefusal } from './boot.ts';
 import { Controller } from './controller.ts';
 import { crashAt } from './crashPoints.ts';
+import { forgetDecided } from './evaluations.ts';
 import { Gate } from './gate.ts';
 import { runFiles } from '../ledger/places.ts';
 import { controllerExit } from './keeperProtocol.ts';
@@ -97,6 +98,7 @@ async function main(args: readonly string[]): Promise<void> {
   tell({ ok: true });
   recorder.subscribe((events) => tellOutside(events));
   writeListing(room);
+  forgetDecided(room).catch((error: unknown) => log(`left-over checkouts: ${String(error)}`));
   startMonitors(room, lease, () => {
     log('the lease is lost: another controller owns this run');
     process.exit(controllerExit.refused);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 
 import { undecided } from '../experiments/decide.ts';
 import { freeBytes, releaseBallast, ensureBallast } from '../machines/disk.ts';
@@ -54,10 +54,14 @@ export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void)
 function lookAtDisk(room: Room): void {
   const { recorder, contract } = room;
   const floor = contract.limits.diskFloorBytes;
-  const places = [room.folder, room.workspace];
-  const free = Math.min(...places.map((path) => freeBytes(path)));
   const { state } = recorder;
   if (state.phase === 'finished') return;
+  if (!existsSync(room.workspace)) {
+    const detail = `the workspace ${room.workspace} is not there; mount or restore it, then resume`;
+    if (!state.pause) recorder.append([{ type: 'run.paused', data: { reason: 'workspace_gone', detail, by: 'hma' } }]);
+    return;
+  }
+  const free = Math.min(...[room.folder, room.workspace].map((path) => freeBytes(path)));
   if (free < floor && !state.pause) {
     releaseBallast(room.folder);
     recorder.append([

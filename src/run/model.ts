@@ -23,6 +23,7 @@ export type PauseReason =
   | 'agents_end_at_once'
   | 'evaluator_broken'
   | 'survivors'
+  | 'workspace_gone'
   | 'start_failed'
   | 'state_unwritable';
 
