@@ -72,7 +72,7 @@ export async function confine(given: {
     const madeTmp = makeFolder(confinement.tmp);
     makeFolder(confinement.home);
     if (confinement.tier === 'uid') {
-      const opened = await openFoldersTo(confinement, given.cwd);
+      const opened = await openFoldersTo(confinement, { cwd: given.cwd, program: given.argv[0] ?? '' });
       if (!opened.ok) return refused({ reason: 'cannot_confine', message: opened.refusal });
     }
     const reaper = hasReaper();

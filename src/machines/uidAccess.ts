@@ -12,7 +12,11 @@ import { tool } from './tools.ts';
  * New files in writable folders stay usable by the folder's owner and by the next session. Refuses with a message when the
  * file system keeps no access lists and the uid would see too much or too little.
  */
-export async function openFoldersTo(confinement: Confinement, cwd: string): Promise<Result<void, string>> {
+export async function openFoldersTo(
+  confinement: Confinement,
+  given: { readonly cwd: string; readonly program: string },
+): Promise<Result<void, string>> {
+  const { cwd, program } = given;
   const { uid } = confinement;
   if (uid === undefined || uid === 0)
     return refused('isolation uid: no user id was given for this program; this is a bug of the controller');
@@ -54,7 +58,9 @@ export async function openFoldersTo(confinement: Confinement, cwd: string): Prom
       );
   }
   const granted = [...own, ...writable, ...readable];
-  for (const path of used) await openWayTo(path, { uid, granted });
+  // a program may lie in a home that others can't pass through (a virtual environment, a Node of one's own)
+  const programs = existsSync(program) ? [program, real(program)] : [];
+  for (const path of [...used, ...programs]) await openWayTo(path, { uid, granted });
   return ok(undefined);
 }
 
