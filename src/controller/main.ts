@@ -5,7 +5,7 @@ import { processClock } from '../base/clock.ts';
 import { writeJsonAtomic } from '../base/files.ts';
 import { FenceLost } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
-import { releaseFolder } from '../machines/uidAccess.ts';
+import { forgetUid, releaseFolder } from '../machines/uidAccess.ts';
 import { releaseUids } from '../machines/uidTier.ts';
 import { boot, type BootRefusal } from './boot.ts';
 import { Controller } from './controller.ts';
@@ -149,8 +149,18 @@ async function main(args: readonly string[]): Promise<void> {
 async function giveBackUsers(room: Room): Promise<void> {
   const { tier, sessionUid, reviewUid, evaluationUid } = room.isolation;
   if (tier !== 'uid') return;
-  for (const uid of [sessionUid, reviewUid, evaluationUid])
-    if (uid !== undefined) await releaseFolder(room.workspace, uid);
+  const passed = [
+    room.folder,
+    room.runtime.folder,
+    ...room.hidden,
+    ...room.contract.isolation.readable,
+    ...(room.env['HOME'] ? [room.env['HOME']] : []),
+  ];
+  for (const uid of [sessionUid, reviewUid, evaluationUid]) {
+    if (uid === undefined) continue;
+    await releaseFolder(room.workspace, uid);
+    await forgetUid(uid, passed);
+  }
   releaseUids(room.recorder.state.run);
 }
 

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { prepareCheckout } from '../../src/evaluators/checkout.ts';
+import { forgetUid } from '../../src/machines/uidAccess.ts';
 import { evaluationSpec, type EvaluationKind } from '../../src/evaluators/evaluationSpec.ts';
 import type { Verdict } from '../../src/evaluators/port.ts';
 import { protectFiles, type ProtectedFiles } from '../../src/evaluators/protectedFiles.ts';
@@ -71,7 +72,11 @@ describe.each(tiersHere)('an evaluation in tier %s', (tier: Tier) => {
     protectedFiles = stored.value;
   });
 
-  afterEach(() => room.close());
+  afterEach(async () => {
+    room.close();
+    // the way to a Node below a closed home was opened to this uid
+    if (tier === 'uid') await forgetUid(58_902, [process.execPath]);
+  });
 
   /** Prepares, really runs under a runner and reads one evaluation of a candidate. */
   async function evaluate(
