@@ -161,7 +161,7 @@ test('a detached run takes intents, survives its controller, and is watched acro
   expect(at.hma('list').out).toMatch(new RegExp(`${run} +exploring`));
 
   expect(at.hma('pause')).toMatchObject({ exit: 0, out: expect.stringContaining('its clock stands') });
-  await watch.says('paused (requested)');
+  await watch.says('paused by ');
   expect(statusOf(at)).toMatchObject({ live: true, pause: { reason: 'requested' } });
   expect(at.hma('resume').exit).toBe(0);
   await watch.says('goes on (');
