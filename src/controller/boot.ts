@@ -6,6 +6,7 @@ import { ok, refused, type Result } from '../base/result.ts';
 import { loadProtected, protectFiles, type ProtectedFiles } from '../evaluators/protectedFiles.ts';
 import { describeLedgerRefusal, openLedger, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
+import { readLedger } from '../ledger/readLedger.ts';
 import { releaseBallast } from '../machines/disk.ts';
 import { chooseTier } from '../machines/isolation.ts';
 import { describeTier } from '../machines/describeTier.ts';
@@ -24,7 +25,7 @@ import type { Contract } from '../task/model.ts';
 import { crashAt } from './crashPoints.ts';
 import type { runFiles } from '../ledger/places.ts';
 import type { RunRecord, StartRefusal } from './launch.ts';
-import { acquireLease, describeLeaseRefusal, type Lease } from './lease.ts';
+import { acquireLease, describeLeaseRefusal, type Lease, type LeaseOptions } from './lease.ts';
 import { heartbeatMs } from './monitors.ts';
 import { Recorder } from './recorder.ts';
 import type { Isolation, Room } from './room.ts';
@@ -81,7 +82,7 @@ export async function boot(request: BootRequest): Promise<Result<Booted, BootRef
   const sockets = socketPaths({ run: record.run, env: request.env });
   if (!sockets.ok)
     return refused({ reason: 'unwritable', text: describeSocketRefusal(sockets.refusal), fix: 'see above' });
-  const lease = await acquireLease({
+  const lease = await acquirePatiently({
     workspace: record.workspace,
     stateDir: folder,
     runId: record.run,
@@ -97,6 +98,23 @@ export async function boot(request: BootRequest): Promise<Result<Booted, BootRef
   const taken = await takeUp(request, { record, contract: contract.value, lease: lease.value, sockets: sockets.value });
   if (!taken.ok) lease.value.release();
   return taken;
+}
+
+/** How long a controller whose run is over is waited for: it stays a moment for its last clients, ms. */
+const lingerMs = 40_000;
+
+/** Takes the lease; an owner whose run is over is about to leave, and isn't held against anybody. */
+async function acquirePatiently(options: LeaseOptions): Promise<Awaited<ReturnType<typeof acquireLease>>> {
+  const until = performance.now() + lingerMs;
+  for (;;) {
+    const lease = await acquireLease(options);
+    if (lease.ok || lease.refusal.reason !== 'held' || performance.now() > until) return lease;
+    const { owner } = lease.refusal;
+    const isOver =
+      owner.run !== options.runId && readLedger(owner.stateDir).events.some(({ type }) => type === 'run.finished');
+    if (!isOver) return lease;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
 }
 
 interface Taking {

@@ -24,6 +24,8 @@ import { serveAgents, serveClients } from './servers.ts';
 
 /** How long a controller whose run is finished stays for clients that may come, ms. */
 const idleMs = 1500;
+/** How long it stays for clients that don't leave: a window that stays open must not keep the next run out, ms. */
+const longestIdleMs = 30_000;
 
 /** `controller RUN_FOLDER [--take-over]`: one run's single writer, from boot to the run's end. */
 async function main(args: readonly string[]): Promise<void> {
@@ -71,10 +73,14 @@ async function main(args: readonly string[]): Promise<void> {
     process.exit(code);
   };
   let idle: NodeJS.Timeout | undefined;
+  let asked = 0;
   const leaveWhenIdle = (): void => {
     clearTimeout(idle);
     idle = setTimeout(() => {
-      if (clients === 0 && recorder.state.phase === 'finished') void leave(controllerExit.finished);
+      if (recorder.state.phase !== 'finished') return;
+      asked += idleMs;
+      if (clients === 0 || asked >= longestIdleMs) void leave(controllerExit.finished);
+      else leaveWhenIdle();
     }, idleMs);
   };
   const controller = new Controller(room, leaveWhenIdle);
