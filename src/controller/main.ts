@@ -74,9 +74,10 @@ async function main(args: readonly string[]): Promise<void> {
   };
   let idle: NodeJS.Timeout | undefined;
   let asked = 0;
+  // one timer that runs its time: whoever only knocks (a next run that waits for the workspace) must not put the leaving off
   const leaveWhenIdle = (): void => {
-    clearTimeout(idle);
-    idle = setTimeout(() => {
+    idle ??= setTimeout(() => {
+      idle = undefined;
       if (recorder.state.phase !== 'finished') return;
       asked += idleMs;
       if (clients === 0 || asked >= longestIdleMs) void leave(controllerExit.finished);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { finalCandidate } from '../../src/review/selection.ts';
+import { startRun } from '../../src/controller/launch.ts';
 import { outputOf, startTestRun } from '../rig/run.ts';
+import { layOutTask } from '../rig/task.ts';
 
 describe('an alternation', () => {
   it('runs Algorithm 1: caps, handoffs, review by the other agent, selection', async () => {
@@ -34,5 +36,19 @@ describe('an alternation', () => {
       reason: 'the plan says so',
     });
     expect(outputOf(run.runFolder, 'option-1')).toContain('"outcome":"accepted"');
+  });
+
+  it('is over when it is over: the next run in the same folder starts at once, although its controller stays a moment', async () => {
+    const wish = {
+      A: { 1: [{ submit: 1 }], review: [{ nominate: 'e1' }] },
+      B: { 2: [{ submit: 2 }] },
+      contract: { budgets: { total: '5m', review: '30s', experiments: 2 } },
+    };
+    await using run = await startTestRun(wish);
+    await run.finished();
+    run.client[Symbol.dispose]();
+    const contract = await layOutTask(run.folders, wish);
+    const { workspace, home } = run.folders;
+    expect(await startRun({ workspace, contract, home, env: process.env })).toMatchObject({ ok: true });
   });
 });
