@@ -62,7 +62,11 @@ function sessionOf(state: RunState): { short: string; long: string; accepted: st
   if (option.state !== 'open') return { short: 'handoff', long: `handoff after option ${option.number}`, accepted: '' };
   const cap = capOf(state);
   const accepted = `${option.accepted.length}${Number.isFinite(cap) ? `/${cap}` : ''}`;
-  return { short: `option ${option.number} ${oneLine(agent, 20)}`, long: `option ${option.number}, ${agent}`, accepted };
+  return {
+    short: `option ${option.number} ${oneLine(agent, 20)}`,
+    long: `option ${option.number}, ${agent}`,
+    accepted,
+  };
 }
 
 function finishedWords(state: RunState, name: string): StatusWords {

@@ -148,7 +148,8 @@ describe('a person starts an alternation, watches it and decides', () => {
     const page = window.webview();
     await page.getByRole('row').nth(state.archive.length).waitFor();
     expect(await page.locator('.verdict').innerText()).toContain('Final candidate');
-    for (const theme of ['light', 'dark', 'contrast', 'contrastLight'] as const) await window.shot('final-review', theme);
+    for (const theme of ['light', 'dark', 'contrast', 'contrastLight'] as const)
+      await window.shot('final-review', theme);
     await window.setTheme('dark');
   });
 
