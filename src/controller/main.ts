@@ -74,21 +74,25 @@ async function main(args: readonly string[]): Promise<void> {
   };
   let idle: NodeJS.Timeout | undefined;
   let asked = 0;
+  // whoever has just asked may ask again: a select right after the end must not meet a controller on its way out
+  let heardAt = -Infinity;
   // one timer that runs its time: whoever only knocks (a next run that waits for the workspace) must not put the leaving off
   const leaveWhenIdle = (): void => {
     idle ??= setTimeout(() => {
       idle = undefined;
       if (recorder.state.phase !== 'finished') return;
       asked += idleMs;
-      if (clients === 0 || asked >= longestIdleMs) void leave(controllerExit.finished);
+      const quiet = performance.now() - heardAt >= idleMs;
+      if ((clients === 0 && quiet) || asked >= longestIdleMs) void leave(controllerExit.finished);
       else leaveWhenIdle();
     }, idleMs);
   };
   const controller = new Controller(room, leaveWhenIdle);
   wake = () => controller.wake();
   await serveAgents(room.agentSocket, gate);
-  await serveClients(clientSocket, room, (count) => {
+  await serveClients(clientSocket, room, (count, heard) => {
     clients = count;
+    if (heard) heardAt = performance.now();
     if (count === 0 && recorder.state.phase === 'finished') leaveWhenIdle();
   });
   crashAt('sockets.open');

@@ -72,16 +72,21 @@ export const serveAgents = (path: string, gate: Gate): Promise<Server> =>
   });
 
 /** Opens the client socket: state, then numbered events without gaps, and intents. */
-export const serveClients = (path: string, room: Room, onClients: (count: number) => void): Promise<Server> => {
+export const serveClients = (
+  path: string,
+  room: Room,
+  onClients: (count: number, heard: boolean) => void,
+): Promise<Server> => {
   let clients = 0;
   return listen(path, 0o600, (connection) => {
-    onClients(++clients);
+    onClients(++clients, false);
     let subscription: Disposable | undefined;
     connection.onClose(() => {
       subscription?.[Symbol.dispose]();
-      onClients(--clients);
+      onClients(--clients, false);
     });
     answer(connection, clientRequests.attach, schemas.attachRequest, ({ protocol, after }): AttachReply => {
+      onClients(clients, true);
       if (protocol !== protocolVersion)
         throw new Error(
           `this controller speaks protocol ${protocolVersion}, the client ${protocol}: use the same version of HMA`,
@@ -101,6 +106,7 @@ export const serveClients = (path: string, room: Room, onClients: (count: number
         : { ...base, state: null, missed: recorder.eventsAfter(after) };
     });
     answer(connection, clientRequests.intend, schemas.intent, (intent) => {
+      onClients(clients, true);
       const reply = carryOut(room, intent);
       crashAt('reply.intent');
       return reply;
