@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { readJson } from '../base/files.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { runFiles } from '../ledger/places.ts';
+import { hasProc, isAlive } from '../machines/processes.ts';
 import { attach, type OnEvent, type RunConnection } from './connection.ts';
 import type { RunPlace } from './lookup.ts';
 import { readOffline } from './readRun.ts';
@@ -39,15 +40,23 @@ export interface Following {
   readonly end: Promise<FollowEnd>;
 }
 
-const keeperSchema = z.object({ state: z.string(), why: z.string().optional() });
+const keeperSchema = z.object({
+  state: z.string(),
+  why: z.string().optional(),
+  pid: z.number().optional(),
+  start: z.string().optional(),
+});
 
-/** What the keeper wrote when it stopped looking after the run; undefined while it goes on, or wrote nothing. */
+/** Why nobody brings the controller back: what the keeper wrote when it stopped, or that it is gone; undefined while it goes on. */
 function keeperEnd(place: RunPlace): string | undefined {
   const read = readJson(runFiles(place.folder).keeper);
   const known = read.ok ? keeperSchema.safeParse(read.value) : undefined;
   if (!known?.success) return undefined;
   if (known.data.state === 'gave_up') return `the keeper gave up: ${oneLine(known.data.why ?? 'it kept dying', 400)}`;
-  return known.data.state === 'refused' ? 'the controller refused to go on' : undefined;
+  if (known.data.state === 'refused') return 'the controller refused to go on';
+  const { state, pid, start } = known.data;
+  const gone = state === 'keeping' && pid !== undefined && start !== undefined && hasProc() && !isAlive({ pid, start });
+  return gone ? 'it and its keeper are gone: killed, or the machine went down' : undefined;
 }
 
 const firstWaitMs = 250;

@@ -152,6 +152,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     recorder,
     contract,
     workspace: record.workspace,
+    home: record.home,
     folder,
     files,
     clock,

@@ -12,6 +12,8 @@ export interface Room {
   readonly recorder: Recorder;
   readonly contract: Contract;
   readonly workspace: string;
+  /** $HMA_HOME: agents' logins lie there. */
+  readonly home: string;
   readonly folder: string;
   readonly files: ReturnType<typeof runFiles>;
   readonly clock: Clock;

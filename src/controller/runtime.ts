@@ -24,13 +24,15 @@ export interface Runtime {
   readonly controller: string;
   readonly runner: string;
   readonly session: string;
+  /** Starts harnesses whose stdin is a protocol. */
+  readonly drive: string;
   /** Folder with the `hma` shim, first on a session's PATH. */
   readonly shims: string;
   /** The bundled sample and its demonstration agents. */
   readonly sample: string;
 }
 
-const programs = ['keeper.js', 'controller.js', 'runner.js', 'session.js', 'cli.js'] as const;
+const programs = ['keeper.js', 'controller.js', 'runner.js', 'session.js', 'drive.js', 'cli.js'] as const;
 
 /** The folder of the built bundles: this bundle's own, or `dist` beside `src` when run from source. */
 export function bundleFolder(here: string = import.meta.dirname): string {
@@ -81,6 +83,7 @@ export function runtimeIn(folder: string): Runtime {
     controller: at('controller.js'),
     runner: at('runner.js'),
     session: at('session.js'),
+    drive: at('drive.js'),
     shims: at('bin'),
     sample: at('media/sample'),
   };

@@ -12,6 +12,19 @@ export const tokenHashOf = (token: string): string => createHash('sha256').updat
 /** A name that no other start has. */
 export const newNonce = (): string => randomBytes(12).toString('hex');
 
+/** The UUID by which a harness knows an attempt, from its nonce: the same whenever it is asked for. */
+export function sessionIdOf(nonce: string): string {
+  const hex = createHash('sha256').update(`session ${nonce}`).digest('hex');
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
+
 /** Where a session's files lie, below `sessions/`. */
 export class SessionFolder {
   readonly path: string;
@@ -35,6 +48,10 @@ export class SessionFolder {
   /** Readable for the session: its prompt. */
   get shown(): string {
     return join(this.path, 'shown');
+  }
+  /** Messages of a person to one attempt. */
+  inbox(attempt: number): string {
+    return join(this.shown, `inbox-${attempt}.jsonl`);
   }
   /** The reviewer's working folder. */
   get scratch(): string {

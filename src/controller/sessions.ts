@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { chmod, chown, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -25,7 +25,7 @@ import { crashAt } from './crashPoints.ts';
 import { writeSessionPrompt } from './materials.ts';
 import { endProgram, supervise, type ProgramEnd } from './programs.ts';
 import type { Room } from './room.ts';
-import { newNonce, SessionFolder } from './sessionFolders.ts';
+import { newNonce, sessionIdOf, SessionFolder } from './sessionFolders.ts';
 
 /** A session in the state: an option or the review. */
 export type Session = Option | Review;
@@ -102,6 +102,7 @@ async function prepareAttempt(
   const promptFile = join(folder.shown, 'prompt.md');
   const uid = review ? room.isolation.reviewUid : room.isolation.sessionUid;
   await freshFolders(folder, { ownHome, uid });
+  writeFileSync(folder.inbox(attempt.number), '', { flag: 'a', mode: 0o644 });
   const context: SessionContext = {
     role: review ? 'review' : 'explore',
     agent,
@@ -114,6 +115,12 @@ async function prepareAttempt(
     promptFile,
     option: 'number' in session ? session.number : 0,
     attempt: attempt.number,
+    sessionId: sessionIdOf(attempt.nonce),
+    isolated: room.isolation.tier !== 'none',
+    mode: room.contract.policy.mode,
+    drive: [room.runtime.node, room.runtime.drive],
+    inbox: folder.inbox(attempt.number),
+    login: join(room.home, 'logins', agent.adapter),
     outerEnvironment: {
       ...room.env,
       HMA_DEMO_AGENTS: room.env['HMA_DEMO_AGENTS'] ?? join(room.runtime.sample, 'agents'),
@@ -243,7 +250,7 @@ function failureOf(
         return { reason: 'out_of_memory', detail: 'the kernel ended it because memory ran out' };
       const length = outputLength(dir);
       const { bytes } = readOutput(dir, Math.max(0, length - 65_536), 65_536);
-      return adapterOf(room, session).classify({ exit: end.report, outputTail: bytes });
+      return adapterOf(room, session).classify({ exit: end.report, outputTail: bytes, wall: end.report.wall });
     }
   }
 }

@@ -33,6 +33,12 @@ const agent = z.strictObject({
   model: z.string().exactOptional(),
   effort: z.string().exactOptional(),
   environment: variables,
+  program: z.string().exactOptional(),
+  preset: z.string().exactOptional(),
+  baseUrl: z.string().exactOptional(),
+  keyVariable: z.string().exactOptional(),
+  permissions: z.enum(['auto', 'limited', 'bypass']).exactOptional(),
+  tools: z.enum(['shell', 'mcp']).exactOptional(),
 });
 
 const result = z.discriminatedUnion('from', [

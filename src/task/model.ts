@@ -71,6 +71,21 @@ export interface AgentChoice {
   readonly effort?: string;
   /** Names of environment variables passed on to this agent only. */
   readonly environment: readonly string[];
+  /** The harness's program when it is not to be found by its usual name: a name on PATH, or a path. */
+  readonly program?: string;
+  /** A named endpoint with its model, such as `glm`: fills in what of `baseUrl`, `keyVariable`, `model` and `effort` is absent. */
+  readonly preset?: string;
+  /** Another endpoint that speaks the harness's protocol, http(s). */
+  readonly baseUrl?: string;
+  /** Name of the environment variable that holds the key. Absent: the harness's usual one where it is set, else the login made by `hma login`. */
+  readonly keyVariable?: string;
+  /**
+   * Whether the harness asks before it acts. `auto`: never inside an isolation tier, `limited` without one. `limited`: it edits files and
+   * runs commands by its own allow list, and what it would ask for is refused. `bypass`: never asks, isolated or not.
+   */
+  readonly permissions?: 'auto' | 'limited' | 'bypass';
+  /** `shell`: the agent submits by the `hma` command. `mcp`: tools of the MCP server `hma` are offered besides. */
+  readonly tools?: 'shell' | 'mcp';
 }
 
 export interface Policy {

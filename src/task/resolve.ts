@@ -163,8 +163,22 @@ function resolveAgent(
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(agent.effort === undefined ? {} : { effort: agent.effort }),
     environment: [...new Set(agent.environment)],
+    ...given(agent, ['program', 'preset', 'baseUrl', 'keyVariable', 'permissions', 'tools']),
   };
   return { choice, named: agent.name !== undefined };
+}
+
+/** The named keys that are there. */
+function given<T extends object, K extends keyof T>(
+  from: T,
+  keys: readonly K[],
+): { [P in K]?: Exclude<T[P], undefined> } {
+  const found: { [P in K]?: Exclude<T[P], undefined> } = {};
+  for (const key of keys) {
+    const value = from[key];
+    if (value !== undefined) found[key] = value as Exclude<T[K], undefined>;
+  }
+  return found;
 }
 
 function resolvePolicy(source: ContractSource, report: Report): Policy {

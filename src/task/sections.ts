@@ -143,6 +143,11 @@ export const metric = mapping(
   'a mapping',
 );
 
+const variableSays = expecting(
+  'the name of an environment variable',
+  'Write its name, such as ANTHROPIC_API_KEY; never the key itself.',
+);
+
 const agentObject = mapping(
   {
     name: text('a name', 'Write a short name.')
@@ -172,6 +177,31 @@ const agentObject = mapping(
       .optional()
       .describe('Reasoning effort, as the agent’s own CLI names it.'),
     environment: variableNames.default([]).describe('Names of environment variables passed on to this agent only.'),
+    program: text('a program', 'Write a name on PATH or a path.')
+      .optional()
+      .describe('The agent’s CLI when it is not on PATH under its usual name.'),
+    preset: text('a preset’s name', 'Write a name that `hma agents` lists, such as glm.')
+      .optional()
+      .describe('A named endpoint with its model, such as glm, deepseek or kimi: `hma agents` lists them.'),
+    baseUrl: z
+      .url({ protocol: /^https?$/, ...expecting('an http(s) URL', 'Write it like https://api.example.com/anthropic.') })
+      .optional()
+      .describe('Another endpoint that speaks the protocol of the agent’s CLI: https://… .'),
+    keyVariable: z
+      .string(variableSays)
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, variableSays)
+      .optional()
+      .describe(
+        'Name of the environment variable that holds the key. Default: the CLI’s usual one, else the login made by `hma login`.',
+      ),
+    permissions: word(['auto', 'limited', 'bypass'])
+      .optional()
+      .describe(
+        '`auto` (default): the CLI does not ask inside an isolation tier, and is `limited` without one. `limited`: what it would ask for is refused. `bypass`: it never asks; without isolation it then can do all that you can.',
+      ),
+    tools: word(['shell', 'mcp'])
+      .optional()
+      .describe('`shell` (default): the agent calls `hma submit`. `mcp`: the same as tools of an MCP server, besides.'),
   },
   'an adapter’s name or a mapping',
 );

@@ -29,6 +29,12 @@ export function aSession(agent: Partial<AgentChoice> = {}, parts: Partial<Sessio
     promptFile,
     option: 3,
     attempt: 1,
+    sessionId: '6f1c9a52-0c1f-4d3e-9a51-2f6f7a1d0b11',
+    isolated: true,
+    mode: 'alternate',
+    drive: [process.execPath, join(import.meta.dirname, '../../dist/drive.js')],
+    inbox: join(folder, 'inbox-1.jsonl'),
+    login: join(root, 'login'),
     outerEnvironment: { PATH: '/usr/bin:/bin' },
     ...parts,
   };

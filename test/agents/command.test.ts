@@ -126,6 +126,7 @@ describe('how an attempt ended', () => {
         ...parts,
       },
       outputTail: new TextEncoder().encode(output),
+      wall: 0,
     });
 
   it('is natural with exit code 0 and not a failure when the runner ended it', () => {

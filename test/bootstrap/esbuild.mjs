@@ -16,6 +16,7 @@ import { root } from './environment.mjs';
 export const entries = [
   { out: 'cli.js', source: 'src/cli.ts', program: true },
   { out: 'session.js', source: 'src/session.ts', program: true, light: true },
+  { out: 'drive.js', source: 'src/drive.ts' },
   { out: 'keeper.js', source: 'src/controller/keeper.ts' },
   { out: 'controller.js', source: 'src/controller/main.ts' },
   { out: 'runner.js', source: 'src/machines/runner.ts' },

@@ -1,8 +1,9 @@
 /**
  * `npm run proof`: plays the journeys with real commands and real runs, writes their transcripts to docs/journeys, and compares
- * alternation with each agent alone (docs/demo-table.md). Exit code 0 only if every journey holds.
+ * alternation with each agent alone (docs/demo-table.md); takes pictures of every state of the extension in a real VS Code
+ * (test-output/shots, docs/images). Exit code 0 only if every journey holds and every state was reached.
  *
- *   npm run proof [-- NAME …]    only these: a journey's name or its beginning, or `table`
+ *   npm run proof [-- NAME …]    only these: a journey's name or its beginning, `table` or `shots`
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,6 +20,7 @@ import { firstNight } from './journeys/firstNight.ts';
 import { insideASession } from './journeys/insideASession.ts';
 import type { Journey } from './journeys/journey.ts';
 import { takingPart } from './journeys/takingPart.ts';
+import { proveShots } from './shots/shots.ts';
 
 const journeys: readonly Journey[] = [firstNight, takingPart, everythingDies, badContract, blindTask, insideASession];
 const folder = join(repository, 'docs', 'journeys');
@@ -69,9 +71,9 @@ async function main(names: readonly string[]): Promise<number> {
   const wanted = (name: string): boolean =>
     names.length === 0 || names.some((each) => name.startsWith(each) || name.slice(2).startsWith(each));
   const chosen = journeys.filter(({ name }) => wanted(name));
-  if (chosen.length === 0 && !wanted('table')) {
+  if (chosen.length === 0 && !wanted('table') && !wanted('shots')) {
     console.error(
-      `No journey is called ${names.join(', ')}. There are: ${journeys.map(({ name }) => name).join(', ')}, table`,
+      `No journey is called ${names.join(', ')}. There are: ${journeys.map(({ name }) => name).join(', ')}, table, shots`,
     );
     return 64;
   }
@@ -83,6 +85,7 @@ async function main(names: readonly string[]): Promise<number> {
   let failed = 0;
   for (const journey of chosen) if (!(await prove(journey))) failed += 1;
   if (wanted('table') && !(await proveTable())) failed += 1;
+  if (wanted('shots') && !(await proveShots())) failed += 1;
   console.log(failed === 0 ? 'all hold' : `${failed} broken`);
   return failed === 0 ? 0 : 1;
 }

@@ -2,13 +2,11 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { findProgram, programFolders } from '../../base/program.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
-import type { AgentAdapter, Launch, SessionContext } from '../port.ts';
+import type { AgentAdapter, Launch, PrepareRefusal, SessionContext } from '../port.ts';
 import { classifyExit } from '../classifyExit.ts';
 
 /** Linux takes no longer single argument (MAX_ARG_STRLEN: 32 pages, the closing zero included), bytes. */
 const argumentLimit = 131_071;
-
-type PrepareRefusal = { readonly reason: 'not_installed' | 'not_configured'; readonly detail: string };
 
 /** The arguments with the prompt in its place. What the prompt itself contains is never replaced again. */
 function argumentsOf(context: SessionContext, command: readonly [string, ...string[]]): string[] {
@@ -91,6 +89,7 @@ export const commandAdapter: AgentAdapter = {
     mcp: false,
   },
   politeSignal: 'SIGTERM',
+  politeTo: 'tree',
   graceMs: 5000,
   lingerMs: 1000,
   prepare,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { programFolders } from '../../base/program.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import { classifyExit } from '../classifyExit.ts';
-import type { AgentAdapter, Launch, SessionContext } from '../port.ts';
+import type { AgentAdapter, Launch, PrepareRefusal, SessionContext } from '../port.ts';
 
 /** The bundled demonstration agents: scripts without a model, plainly so named. */
 const scripts = ['tuner', 'builder'] as const;
@@ -39,9 +39,7 @@ async function locate(script: string, override: string | undefined): Promise<str
   return null;
 }
 
-async function prepare(
-  context: SessionContext,
-): Promise<Result<Launch, { readonly reason: 'not_installed' | 'not_configured'; readonly detail: string }>> {
+async function prepare(context: SessionContext): Promise<Result<Launch, PrepareRefusal>> {
   const { agent, outerEnvironment: outer } = context;
   const script = scripts.find((name) => name === agent.model);
   if (script === undefined) {
@@ -85,6 +83,7 @@ export const demoAdapter: AgentAdapter = {
     mcp: false,
   },
   politeSignal: 'SIGTERM',
+  politeTo: 'tree',
   graceMs: 2000,
   lingerMs: 50,
   prepare,
