@@ -6,6 +6,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -32,7 +33,11 @@ export interface Runtime {
   readonly sample: string;
 }
 
-const programs = ['keeper.js', 'controller.js', 'runner.js', 'session.js', 'drive.js', 'cli.js'] as const;
+/** The bundles in a folder that can run outside of VS Code, and what they share, in order. */
+const programsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.js') && name !== 'review.js')
+    .toSorted();
 
 /** The folder of the built bundles: this bundle's own, or `dist` beside `src` when run from source. */
 export function bundleFolder(here: string = import.meta.dirname): string {
@@ -56,7 +61,7 @@ export function installRuntime(home: string): Runtime {
     const temporary = `${folder}.${process.pid}.tmp`;
     rmSync(temporary, { recursive: true, force: true });
     mkdirSync(join(temporary, 'bin'), { recursive: true, mode: 0o755 });
-    for (const name of programs) copyFileSync(join(from, name), join(temporary, name));
+    for (const name of programsIn(from)) copyFileSync(join(from, name), join(temporary, name));
     writeFileSync(join(temporary, 'package.json'), '{"type":"module"}\n');
     const sample = join(dirname(from), 'media', 'sample');
     if (existsSync(sample)) cpSync(sample, join(temporary, 'media', 'sample'), { recursive: true });
@@ -91,7 +96,7 @@ export function runtimeIn(folder: string): Runtime {
 
 function versionOf(from: string): string {
   const hash = createHash('sha256').update(process.version);
-  for (const name of programs) hash.update(readFileSync(join(from, name)));
+  for (const name of programsIn(from)) hash.update(name).update(readFileSync(join(from, name)));
   return hash.digest('hex').slice(0, 16);
 }
 

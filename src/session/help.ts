@@ -18,6 +18,8 @@ export const sessionHelp = `hma: submit experiments and look at the archive, fro
         \`protected\` (the originals of protected files). With --out they are written there; without PATH, all of them.
   hma nominate ID --reason TEXT [--json]
         The final review's choice. The last valid one stands.
+  hma mcp
+        The same as tools of an MCP server on stdin and stdout.
 
 Only accepted experiments count. Asking again with the same files gives the same id while it is judged or accepted.
 

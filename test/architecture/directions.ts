@@ -51,6 +51,7 @@ export const isPure = (folder: string): boolean => directions[folder] === noun;
 /** The files directly in src: where a process starts. The extension doesn't know the controller, the others don't know the window. */
 export const starts: Readonly<Record<string, Direction>> = {
   'cli.ts': { ...all, folders: [...all.folders, 'client', 'controller', 'cli', 'session'] },
+  'mcp.ts': { folders: ['base', 'protocol', 'session'], ports: [], node: 'any' },
   'drive.ts': { folders: ['base', 'agents'], ports: [], node: 'any' },
   'session.ts': { folders: ['base', 'protocol', 'session'], ports: [], node: 'any' },
   'extension.ts': { ...all, folders: [...all.folders, 'client', 'window'] },

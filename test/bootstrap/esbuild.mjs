@@ -1,7 +1,7 @@
 // @ts-check
-// Bundles src/ to single files in dist/. `--watch` rebuilds on change, `--quiet` prints only what is wrong.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+// Bundles src/ to files in dist/. `--watch` rebuilds on change, `--quiet` prints only what is wrong.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { build, context } from 'esbuild';
 import { root } from './environment.mjs';
 
@@ -9,16 +9,18 @@ import { root } from './environment.mjs';
  * One bundle. `vscode` stays outside of the extension's bundle only: elsewhere the bundler refuses it.
  * `program`: begins with a hashbang and is executable. `light`: starts in milliseconds, so it may bundle no library.
  * `page`: for a webview, with its stylesheet beside it; what a reader of stack traces gains is less there than what loads.
- * @typedef {{ out: string, source: string, vscode?: boolean, program?: boolean, light?: boolean, page?: boolean }} Entry
+ * `shared`: what several of these need lies once, in files `shared-….js` beside them (docs/decisions/0003-shared-chunks.md).
+ * @typedef {{ out: string, source: string, vscode?: boolean, program?: boolean, light?: boolean, page?: boolean, shared?: boolean }} Entry
  */
 
 /** @type {Entry[]} */
 export const entries = [
-  { out: 'cli.js', source: 'src/cli.ts', program: true },
+  { out: 'cli.js', source: 'src/cli.ts', program: true, shared: true },
   { out: 'session.js', source: 'src/session.ts', program: true, light: true },
   { out: 'drive.js', source: 'src/drive.ts' },
-  { out: 'keeper.js', source: 'src/controller/keeper.ts' },
-  { out: 'controller.js', source: 'src/controller/main.ts' },
+  { out: 'keeper.js', source: 'src/controller/keeper.ts', shared: true },
+  { out: 'mcp.js', source: 'src/mcp.ts', shared: true },
+  { out: 'controller.js', source: 'src/controller/main.ts', shared: true },
   { out: 'runner.js', source: 'src/machines/runner.ts' },
   { out: 'extension.cjs', source: 'src/extension.ts', vscode: true },
   { out: 'review.js', source: 'webview-ui/review/main.tsx', page: true },
@@ -36,23 +38,39 @@ const banner = (entry) => {
   return hashbang + (entry.light === true ? '' : requireShim);
 };
 
+/** @param {string} path */
+const isShared = (path) => /^shared-\w+\.js$/.test(basename(path));
+
 /**
- * Puts a bundle in place whole, as a new file: a run's copy of the old one may be a hard link to it.
- * @param {Entry} entry
+ * Puts bundles in place whole, as new files: a run's copy of an old one may be a hard link to it. What the bundles share comes
+ * first, so that none is there without what it imports.
+ * @param {readonly Entry[]} made
  * @returns {import('esbuild').Plugin}
  */
-const publish = (entry) => ({
+const publish = (made) => ({
   name: 'publish',
   setup: (bundler) => {
     bundler.onEnd(({ outputFiles = [] }) => {
-      for (const { path, contents } of outputFiles) {
+      const programs = new Set(made.filter((entry) => entry.program === true).map((entry) => entry.out));
+      for (const { path, contents } of outputFiles.toSorted(
+        (a, b) => Number(isShared(b.path)) - Number(isShared(a.path)),
+      )) {
         const fresh = `${path}.${process.pid}`;
-        writeFileSync(fresh, contents, { mode: entry.program === true ? 0o755 : 0o644 });
+        writeFileSync(fresh, contents, { mode: programs.has(basename(path)) ? 0o755 : 0o644 });
         renameSync(fresh, path);
       }
     });
   },
 });
+
+/** How long what earlier bundles shared is kept, ms: a program that was started from them may still load a part. */
+const sharedKeptMs = 10 * 60_000;
+
+/** @param {string} folder @param {readonly string[]} current names of the files that the bundles import now */
+const removeOldShared = (folder, current) => {
+  for (const name of readdirSync(folder).filter((each) => isShared(each) && !current.includes(each)))
+    if (Date.now() - statSync(join(folder, name)).mtimeMs > sharedKeptMs) rmSync(join(folder, name), { force: true });
+};
 
 /**
  * esbuild's options for one bundle. Identifiers keep their names, so that a stack trace in a log can be read.
@@ -78,9 +96,43 @@ export const bundleOptions = (entry, folder) => ({
   legalComments: 'none', // the licences are written whole to licenses.txt
   metafile: true,
   write: false,
-  plugins: [publish(entry)],
+  plugins: [publish([entry])],
   logLevel: 'warning',
 });
+
+/**
+ * esbuild's options for the bundles that share what they have in common.
+ * @param {readonly Entry[]} made at least one
+ * @param {string} folder
+ * @returns {import('esbuild').BuildOptions & { metafile: true, write: false }}
+ */
+const sharedOptions = (made, folder) => {
+  const [first] = made;
+  if (first === undefined) throw new Error('no bundle to build');
+  const { outfile: _, ...options } = bundleOptions({ ...first, program: false }, folder);
+  return {
+    ...options,
+    entryPoints: made.map(({ source, out }) => ({ in: source, out: out.replace(/\.js$/, '') })),
+    outdir: folder,
+    splitting: true,
+    chunkNames: 'shared-[hash]',
+    plugins: [publish(made)],
+  };
+};
+
+/**
+ * The builds to make: the sharing bundles together, each other one alone.
+ * @param {readonly Entry[]} present
+ * @param {string} folder
+ */
+const builds = (present, folder) => {
+  const sharing = present.filter((entry) => entry.shared === true);
+  const alone = present.filter((entry) => entry.shared !== true);
+  return [
+    ...(sharing.length === 0 ? [] : [{ made: sharing, options: sharedOptions(sharing, folder) }]),
+    ...alone.map((entry) => ({ made: [entry], options: bundleOptions(entry, folder) })),
+  ];
+};
 
 /**
  * The npm packages in a bundle, by their folders relative to the root.
@@ -133,22 +185,28 @@ export const buildAll = async (folder) => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
   const present = entries.filter((entry) => existsSync(join(root, entry.source)));
-  const results = await Promise.allSettled(present.map((entry) => build(bundleOptions(entry, folder))));
+  const planned = builds(present, folder);
+  const results = await Promise.allSettled(planned.map(({ options }) => build(options)));
   /** @type {string[]} */
   const wrong = [];
   /** @type {Set<string>} */
   const packages = new Set();
-  for (const [index, entry] of present.entries()) {
+  for (const [index, { made }] of planned.entries()) {
     const result = results[index];
     if (result?.status !== 'fulfilled') {
-      wrong.push(`${entry.source} could not be bundled`);
-      rmSync(join(folder, entry.out), { force: true });
+      wrong.push(`${made.map((entry) => entry.source).join(', ')} could not be bundled`);
+      for (const entry of made) rmSync(join(folder, entry.out), { force: true });
       continue;
     }
     const { metafile } = result.value;
     for (const each of bundledPackages(metafile)) packages.add(each);
-    const words = complaint(entry, metafile);
-    if (words !== undefined) wrong.push(words);
+    const words = made.flatMap((entry) => complaint(entry, metafile) ?? []);
+    wrong.push(...words);
+    if (made.length > 1)
+      removeOldShared(
+        folder,
+        Object.keys(metafile.outputs).map((path) => basename(path)),
+      );
   }
   writeFileSync(join(folder, 'licenses.txt'), licences([...packages].toSorted()));
   const missing = entries.filter((entry) => !present.includes(entry));
@@ -159,8 +217,11 @@ export const buildAll = async (folder) => {
 
 /** @param {string} folder */
 const watchAll = async (folder) => {
-  for (const entry of entries.filter((each) => existsSync(join(root, each.source)))) {
-    const watched = await context({ ...bundleOptions(entry, folder), logLevel: 'info' });
+  for (const { options } of builds(
+    entries.filter((each) => existsSync(join(root, each.source))),
+    folder,
+  )) {
+    const watched = await context({ ...options, logLevel: 'info' });
     await watched.watch();
   }
 };
