@@ -33,7 +33,7 @@ const vitestStep = (project, report) => ({
 /** @type {(name: string, ...before: Step[]) => Layer} */
 const tests = (name, ...before) => ({
   name,
-  steps: [...before, vitestStep(name, before.length === 0 ? name : `${name}-vitest`)],
+  steps: [...before, vitestStep(name, before.some(({ report }) => report === name) ? `${name}-vitest` : name)],
   tests: true,
   alone: `npm run test:${name}`,
 });
@@ -52,6 +52,8 @@ const layers = [
   check('unused', ['knip'], 'npm run lint'),
   tests('unit'),
   tests('controller'),
+  // The real CLIs of the agents against a scripted model server. The whole matrix: npm run test:agents:all
+  tests('agents', { command: ['node', 'test/agents/clis/install.mjs'] }),
   // In a real VS Code: the integration suite inside of it, then the journeys of a person through it.
   tests('editor', { command: ['node', 'test/editor/run.ts'], report: 'editor' }),
 ];
