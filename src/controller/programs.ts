@@ -12,7 +12,7 @@ import {
   type Observation,
 } from '../machines/runnerControl.ts';
 import type { ProcessIdentity, ProgramSpec } from '../machines/port.ts';
-import { runnerFile, type RunnerExit } from '../machines/runnerFiles.ts';
+import { defaultGraceMs, readSpec, runnerFile, type RunnerExit } from '../machines/runnerFiles.ts';
 import type { Runtime } from './runtime.ts';
 
 /** How a program under a runner came to its end, as far as the controller can tell. */
@@ -124,8 +124,15 @@ async function endOf(what: Supervision, seen: Observation): Promise<ProgramEnd |
     case 'abandoned':
       return { kind: 'not_started', detail: 'its start was given up' };
     case 'lost':
-      return { kind: 'lost', tree: await endTree({ tree: treeOfRunner(what), graceMs: 0 }) };
+      return { kind: 'lost', tree: await endLost(what) };
   }
+}
+
+/** What a lost runner left: a harness that was to be asked politely still is, for it may have words to write; anything else ends at once. */
+function endLost(what: Supervision): Promise<TreeEnd> {
+  const spec = readSpec(what.dir);
+  const graceMs = spec?.polite ? (spec.graceMs ?? defaultGraceMs) : 0;
+  return endTree({ tree: treeOfRunner(what), graceMs, ...(spec?.polite && { polite: spec.polite }) });
 }
 
 /**

@@ -144,6 +144,7 @@ async function prepareAttempt(
     argv,
     cwd: context.cwd,
     graceMs: graceOf(room, session),
+    polite: { signal: adapter.politeSignal, to: adapter.politeTo },
     outputBytes: room.contract.limits.outputBytes,
     ...(stdin === undefined ? {} : { stdin }),
     confinement: {

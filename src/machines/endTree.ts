@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { EndedProcess, ProcessIdentity } from './port.ts';
+import type { EndedProcess, Polite, ProcessIdentity } from './port.ts';
 import {
   descendants,
   describeProcess,
@@ -10,7 +10,7 @@ import {
   untouchablePids,
   type LiveProcess,
 } from './processes.ts';
-import { membersOf, signalUid, type KnownProcesses, type ProcessTree } from './processTree.ts';
+import { membersOf, programOf, signalUid, type KnownProcesses, type ProcessTree } from './processTree.ts';
 
 /** What ending a tree came to. `ended` are programs of the tree, not our wrappers; a survivor is one that a SIGKILL did not end in time. */
 export interface TreeEnd {
@@ -21,6 +21,8 @@ export interface TreeEnd {
 
 /** Most processes listed in a record: a re-forking one could fill the disk with its generations. */
 const mostListed = 100;
+/** What a program leaves behind when it has ended is asked to end for at most this long, milliseconds. */
+export const leftoverGraceMs = 2000;
 /** How long the hard phase goes on before survivors are reported, milliseconds. */
 const hardLimitMs = 10_000;
 
@@ -32,29 +34,22 @@ interface Ending {
 }
 
 /**
- * Ends every process of a tree: looks first, asks politely (TERM), gives `graceMs`, then ends hard, by the strongest means of the
+ * Ends every process of a tree: looks first, asks politely (as `polite` says), gives `graceMs`, then ends hard, by the strongest means of the
  * tree's tier: bubblewrap by killing the root of its pid namespace, `uid` by kill(-1) as that uid until it is empty, `none` by
  * stopping on sight and killing newest first until three looks in a row find nothing. Never touches this process, its ancestors
  * or `tree.spare`. Idempotent; a tree that is gone gives empty lists.
  */
-export async function endTree(given: { readonly tree: ProcessTree; readonly graceMs: number }): Promise<TreeEnd> {
+export async function endTree(given: {
+  readonly tree: ProcessTree;
+  readonly graceMs: number;
+  /** SIGTERM to the whole tree when absent. */
+  readonly polite?: Polite;
+}): Promise<TreeEnd> {
   const began = performance.now();
   const ending: Ending = { tree: given.tree, known: new Map(), seen: new Map() };
-  let living = look(ending);
-  if (living.length > 0 && given.graceMs > 0) {
-    for (const one of living) {
-      signalProcess(one, 'SIGTERM');
-      signalProcess(one, 'SIGCONT'); // a stopped process would answer only after its thaw
-    }
-    for (
-      let pause = 10;
-      living.length > 0 && performance.now() - began < given.graceMs;
-      pause = Math.min(100, pause * 2)
-    ) {
-      await wait(Math.min(pause, given.graceMs));
-      living = look(ending);
-    }
-  }
+  const living = look(ending);
+  if (living.length > 0 && given.graceMs > 0)
+    await endPolitely(ending, { due: began + given.graceMs, polite: given.polite ?? byDefault });
   await endHard(ending);
   const survivors = look(ending).map(describeProcess);
   const lost = new Set(survivors.map((one) => one.pid));
@@ -72,6 +67,47 @@ function look(ending: Ending, onSight?: (one: LiveProcess) => void): LiveProcess
       if (!ending.seen.has(key) && ending.seen.size < mostListed) ending.seen.set(key, describeProcess(one));
     },
   });
+}
+
+const byDefault: Polite = { signal: 'SIGTERM', to: 'tree' };
+
+/**
+ * Asks the program, or the whole tree, and waits. A harness that gets its signal alone can write its transcript and end its tools
+ * itself; what it leaves behind all the same (many put commands in sessions of their own, and forget them) is asked once it is gone, for
+ * a short time only: nobody is there any more to hear it.
+ */
+async function endPolitely(ending: Ending, given: { readonly due: number; readonly polite: Polite }): Promise<void> {
+  const { due, polite } = given;
+  const program = programOf(ending.tree);
+  let living = look(ending);
+  if (program && isAlive(program)) {
+    ask(polite.to === 'program' ? [program] : living, polite.signal);
+    // a stopped process would answer only after its thaw, and a program that waits for a stopped one never
+    for (const one of living) signalProcess(one, 'SIGCONT');
+    await lookUntil(ending, { due, enough: () => !isAlive(program) });
+    if (isAlive(program)) return;
+    living = look(ending);
+  }
+  ask(living, program ? 'SIGTERM' : polite.signal);
+  await lookUntil(ending, { due: program ? Math.min(due, performance.now() + leftoverGraceMs) : due });
+}
+
+function ask(these: readonly ProcessIdentity[], signal: NodeJS.Signals): void {
+  for (const one of these) {
+    signalProcess(one, signal);
+    signalProcess(one, 'SIGCONT');
+  }
+}
+
+/** Looks again and again until nothing lives, enough is seen or the time is over. */
+async function lookUntil(ending: Ending, given: { readonly due: number; enough?(): boolean }): Promise<void> {
+  let living = look(ending);
+  for (let pause = 10; living.length > 0 && given.enough?.() !== true; pause = Math.min(100, pause * 2)) {
+    const left = given.due - performance.now();
+    if (left <= 0) break;
+    await wait(Math.min(pause, left));
+    living = look(ending);
+  }
 }
 
 async function endHard(ending: Ending): Promise<void> {

@@ -36,6 +36,12 @@ export interface Confinement {
   readonly gpus?: readonly number[];
 }
 
+/** How a program is asked to end: by which signal, and whether the program alone or its whole tree gets it. */
+export interface Polite {
+  readonly signal: 'SIGTERM' | 'SIGINT';
+  readonly to: 'program' | 'tree';
+}
+
 /** All a runner needs to start one program; written as JSON (mode 0600) beside its outputs. The environment is never in it. */
 export interface ProgramSpec {
   /** Unique per start; also the value of HMA_NONCE in the program's environment, by which its processes are found again. */
@@ -53,6 +59,8 @@ export interface ProgramSpec {
   readonly stdin?: string;
   /** Time from the polite signal to the hard end, milliseconds. */
   readonly graceMs?: number;
+  /** How it is asked to end; SIGTERM to the whole tree when absent. */
+  readonly polite?: Polite;
 }
 
 /** The runner's end report, `exit.json`, written atomically after the program itself has ended. */

@@ -25,6 +25,8 @@ export interface ProcessTree {
   readonly nonce: string;
   /** The process the runner spawned (bubblewrap, the reaper, or the program itself). */
   readonly root?: ProcessIdentity;
+  /** The program itself, inside all wrappers; absent when the runner died before it could tell. */
+  readonly program?: ProcessIdentity;
   /** Our own wrappers between runner and program: never frozen, ended last, not reported as the program's. */
   readonly supervisors: readonly ProcessIdentity[];
   /** Processes that must not be touched although they may look like the tree's: the runner. */
@@ -126,6 +128,16 @@ export function wrappersOf(root: ProcessIdentity, tier: Tier): ProcessIdentity[]
   const reaper = init && below.find((one) => one.ppid === init.pid && innerPid(one.pid) === 2);
   for (const one of [init, reaper]) if (one) chain.push({ pid: one.pid, start: one.start });
   return chain;
+}
+
+/**
+ * The program inside our wrappers; undefined when it isn't known. Without a reaper bubblewrap is all that is known at the start: the
+ * first process of its namespace is then bubblewrap's own too, and the second the program.
+ */
+export function programOf(tree: ProcessTree): ProcessIdentity | undefined {
+  const { program, root } = tree;
+  if (tree.tier !== 'bubblewrap' || tree.supervisors.length > 0 || !root || program?.pid !== root.pid) return program;
+  return wrappersOf(root, tree.tier)[2] ?? program;
 }
 
 /**

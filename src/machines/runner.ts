@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { processClock } from '../base/clock.ts';
 import { crashAt } from './crashPoints.ts';
-import { endTree, type TreeEnd } from './endTree.ts';
+import { endTree, leftoverGraceMs, type TreeEnd } from './endTree.ts';
 import { confine, type ConfinedProgram } from './isolation.ts';
 import { countOomKills, oomSince } from './outOfMemory.ts';
 import { OutputLog } from './outputLog.ts';
@@ -42,8 +42,6 @@ const clock = processClock();
 /** What the program's files are created with; the runner's own are private. */
 const programUmask = process.umask(0o077);
 const heartbeatMs = 5000;
-/** What a program leaves behind when it ends by itself is asked politely for at most this long. */
-const leftoverGraceMs = 2000;
 /** Room set aside at the start, so that the end can be told on a full disk. */
 const exitRoom = 64 * 1024;
 
@@ -153,17 +151,22 @@ function reportOf(
 
 /** Ends the tree; the program itself, if it was ended too, is not counted among what it left. */
 async function endWhole(given: {
-  readonly tree: ProcessTree & { readonly program?: number };
+  readonly tree: ProcessTree;
   readonly spec: ProgramSpec;
   readonly polite: boolean;
 }): Promise<TreeEnd> {
-  const grace = given.spec.graceMs ?? defaultGraceMs;
-  const end = await endTree({ tree: given.tree, graceMs: given.polite ? grace : Math.min(grace, leftoverGraceMs) });
-  return { ...end, ended: end.ended.filter((one) => one.pid !== given.tree.program) };
+  const { tree, spec } = given;
+  const grace = spec.graceMs ?? defaultGraceMs;
+  const end = await endTree({
+    tree,
+    graceMs: given.polite ? grace : Math.min(grace, leftoverGraceMs),
+    ...(spec.polite && { polite: spec.polite }),
+  });
+  return { ...end, ended: end.ended.filter((one) => one.pid !== tree.program?.pid) };
 }
 
 /** Writes `program.json` once the program runs. */
-async function recordProgram(job: Job, run: ProgramRun): Promise<(ProcessTree & { program?: number }) | undefined> {
+async function recordProgram(job: Job, run: ProgramRun): Promise<ProcessTree | undefined> {
   const program = await run.program;
   if (!program || !run.root) return undefined;
   const tree: ProcessTree = {
@@ -176,7 +179,7 @@ async function recordProgram(job: Job, run: ProgramRun): Promise<(ProcessTree & 
   } catch (cause) {
     process.stderr.write(`program.json: ${(cause as Error).message}\n`); // a full disk: the program is still found by its marker
   }
-  return { ...tree, program: program.pid };
+  return { ...tree, program };
 }
 
 function treeOf(spec: ProgramSpec, run: ProgramRun): ProcessTree {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { processClock, type Clock, type Instant } from '../base/clock.ts';
 import { refused, ok, type Result } from '../base/result.ts';
 import { endTree, type TreeEnd } from './endTree.ts';
-import type { EndedProcess, ProcessIdentity, ProgramSpec, Tier } from './port.ts';
+import type { EndedProcess, Polite, ProcessIdentity, ProgramSpec, Tier } from './port.ts';
 import { describeProcess, identify, isAlive, signalProcess } from './processes.ts';
 import { membersOf, type ProcessTree } from './processTree.ts';
 import { runnerEnvironment } from './runnerEnvironment.ts';
@@ -170,7 +170,7 @@ export function treeOfRunner(given: {
   const record = readJson<ProgramRecord>(join(given.dir, runnerFile.program));
   const claim = readJson<RunnerClaim>(join(given.dir, runnerFile.runner));
   const spare = claim && !claim.abandoned ? [claim.runner] : [];
-  if (record?.nonce === given.nonce) return { ...record.tree, spare };
+  if (record?.nonce === given.nonce) return { ...record.tree, program: record.program, spare };
   const uid = readSpec(given.dir)?.confinement.uid;
   return { tier: given.tier, nonce: given.nonce, supervisors: [], spare, ...(uid !== undefined && { uid }) };
 }
@@ -203,9 +203,15 @@ export async function endRunner(ending: RunnerEnding): Promise<TreeEnd> {
   const report = seen.kind === 'running' ? await askRunner({ ...ending, runner: seen.runner }) : undefined;
   const left = treeOfRunner(ending);
   const tree = left.uid === undefined && ending.uid !== undefined ? { ...left, uid: ending.uid } : left;
-  const rest = await endTree({ tree, graceMs: report ? 0 : ending.graceMs });
+  const rest = await endTree({ tree, graceMs: report ? 0 : ending.graceMs, ...politeOf(dir) });
   const ended = [...(report?.leftovers ?? []), ...rest.ended];
   return { ended, survivors: rest.survivors, ms: Math.round(performance.now() - began) };
+}
+
+/** How the program of a runner's folder is asked to end, as its specification says. */
+function politeOf(dir: string): { readonly polite?: Polite } {
+  const polite = readSpec(dir)?.polite;
+  return polite ? { polite } : {};
 }
 
 /** Asks a runner to end its tree and waits for its report; one that doesn't answer is killed. */
