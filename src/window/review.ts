@@ -4,16 +4,23 @@ import { candidateIds } from './archivePlace.ts';
 import { ReviewPanels, type ReviewDeps } from './reviewPanel.ts';
 import type { WindowRoom } from './room.ts';
 import { presenceWords } from './runWords.ts';
+import { settings } from './settings.ts';
 
 /** The final review: its page, and selecting the final candidate from anywhere. */
 export function registerReview(room: WindowRoom): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   const panels = new ReviewPanels(room.context, depsOf(room, changed.event));
   const tell = (): void => changed.fire();
+  const sinceWall = Date.now();
   return vscode.Disposable.from(
     panels,
     changed,
     room.model.onDidChange(tell),
+    room.model.onDidChange(({ events }) => {
+      // not one that was before this window
+      const opened = events.some(({ type, wall }) => type === 'review.opened' && wall >= sinceWall);
+      if (opened && settings().openReview) panels.offer();
+    }),
     room.marks.onDidChange(tell),
     vscode.commands.registerCommand('hma.openReview', (given: unknown) => panels.show(candidateIds(given)[0])),
     vscode.commands.registerCommand('hma.selectFinal', (given: unknown) => selectFinal(room, candidateIds(given)[0])),

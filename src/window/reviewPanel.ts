@@ -66,6 +66,13 @@ export class ReviewPanels implements vscode.Disposable {
     if (candidate !== undefined) this.#page?.focus(candidate);
   }
 
+  /** Opens the page, unless it is open, and leaves the person where they are. */
+  offer(): void {
+    if (this.#page) return;
+    const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: true };
+    this.#adopt(vscode.window.createWebviewPanel(reviewViewType, 'Final Review', place, {}));
+  }
+
   #adopt(panel: vscode.WebviewPanel): void {
     const page = new ReviewPage(panel, this.#context.extensionUri, this.#deps);
     this.#page = page;

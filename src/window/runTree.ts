@@ -24,7 +24,7 @@ export function registerRunTree(room: WindowRoom): vscode.Disposable {
   const draw = (): void => {
     scene = model.state && runScene(model.state, model.given());
     tree.update(runRows(model.place && { run: model.place.run, scene }, runs));
-    drawFrame(view, room);
+    drawFrame(view, room, runs[0]?.run);
     ticker.want(view.visible && model.presence === 'live' && model.state?.clock.running === true);
   };
   const ticker = new Ticker(draw);
@@ -43,19 +43,23 @@ export function registerRunTree(room: WindowRoom): vscode.Disposable {
 }
 
 /** What stands around the rows: time left, words about the controller, the number of things that wait for a person. */
-function drawFrame(view: vscode.TreeView<unknown>, { model }: WindowRoom): void {
-  const { state, presence } = model;
+function drawFrame(view: vscode.TreeView<unknown>, { model }: WindowRoom, newest: string | undefined): void {
+  const { state, presence, place } = model;
   const left = state && presence !== 'lost' ? timeLeft(state, model.given()) : null;
   set(
     view,
     'description',
     left === null ? undefined : `${sayLength(Math.floor(left / 1000) * 1000).replace(/\.\d+ s/, ' s')} left`,
   );
-  set(view, 'message', presenceWords(state, model) || undefined);
+  const earlier = place && newest !== place.run ? earlierWords : '';
+  set(view, 'message', presenceWords(state, model) || earlier || undefined);
   const waiting = needsPerson(state, presence);
   if ((view.badge !== undefined) === waiting) return;
   view.badge = waiting ? { value: 1, tooltip: 'The run waits for a person' } : undefined;
 }
+
+/** What is said over a run that isn't the folder's newest. */
+const earlierWords = 'This is an earlier run. The newest one is in All Runs, at the end of this list.';
 
 /** Sets a view's words only where they differ: each set is a message to the window. */
 function set(view: vscode.TreeView<unknown>, what: 'description' | 'message', words: string | undefined): void {

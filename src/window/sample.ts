@@ -1,9 +1,29 @@
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import * as vscode from 'vscode';
 
 import { freeName, layOutSample } from './samplePlace.ts';
+
+/** Where the way into a sample that was just laid out is kept between two windows. */
+const arrivalKey = 'sample.arrival';
+/** A window that opens later than this after the sample was laid out is another one, ms. */
+const arrivalMs = 120_000;
+
+interface Arrival {
+  readonly workspace: string;
+  /** Unix ms. */
+  readonly wall: number;
+}
+
+/** In the window that opens on a sample just laid out: shows where its start is. */
+export async function arriveInSample({ globalState }: vscode.ExtensionContext, folder: string): Promise<void> {
+  const arrival = globalState.get<Arrival>(arrivalKey);
+  if (arrival?.workspace !== folder) return;
+  await globalState.update(arrivalKey, undefined);
+  if (Date.now() - arrival.wall < arrivalMs) await vscode.commands.executeCommand('hma.run.focus');
+}
 
 /** `hma.openSample`: lays the bundled sample task out in a folder and opens it; Start is then one click. Two scripted agents, no keys. */
 export function registerSample(context: vscode.ExtensionContext): vscode.Disposable {
@@ -29,6 +49,8 @@ async function openSample(context: vscode.ExtensionContext): Promise<void> {
   if (parent === undefined) return;
   try {
     const workspace = await layOutSample(context.extensionPath, parent);
+    const arrival: Arrival = { workspace: realpathSync(workspace), wall: Date.now() };
+    await context.globalState.update(arrivalKey, arrival);
     const empty = (vscode.workspace.workspaceFolders ?? []).length === 0;
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(workspace), { forceNewWindow: !empty });
   } catch (error) {

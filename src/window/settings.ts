@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 /** Settings of the window, read at each use so that a change counts at once. */
 export interface Settings {
   readonly openTerminals: boolean;
+  readonly openReview: boolean;
   readonly notify: Readonly<Record<'handoff' | 'paused' | 'reviewReady' | 'finished', boolean>>;
   /** State folder that takes HMA_HOME's place; empty = the default. */
   readonly stateFolder: string;
@@ -15,6 +16,7 @@ export function settings(): Settings {
   const section = vscode.workspace.getConfiguration('hma');
   return {
     openTerminals: section.get('terminals.openAutomatically', true),
+    openReview: section.get('review.openAutomatically', true),
     notify: {
       handoff: section.get('notifications.handoff', false),
       paused: section.get('notifications.paused', true),

@@ -17,7 +17,7 @@ import type { WindowRoom } from './room.ts';
 import { registerEmptyTrees } from './rowTree.ts';
 import { RunModel } from './runModel.ts';
 import { registerRunTree } from './runTree.ts';
-import { registerSample } from './sample.ts';
+import { arriveInSample, registerSample } from './sample.ts';
 import { registerSetup } from './setup.ts';
 import { registerStart } from './startRun.ts';
 import { registerStatusBar } from './statusBar.ts';
@@ -29,6 +29,7 @@ export function openWindow(context: vscode.ExtensionContext): vscode.Disposable 
   const folder = taskFolder();
   const parts: vscode.Disposable[] = [registerSample(context)];
   parts.push(folder === undefined ? registerEmptyTrees() : openFolder(context, folder));
+  if (folder !== undefined) void arriveInSample(context, folder);
   return vscode.Disposable.from(...parts);
 }
 
