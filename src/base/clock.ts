@@ -16,6 +16,8 @@ export interface Instant {
 /** Where time comes from. Pure code never holds one: it is given an `Instant`. */
 export interface Clock {
   now(): Instant;
+  /** How long the machine has slept since it was started, ms: uptime less monotonic time. Some clocks can't tell. */
+  asleep?(): number;
 }
 
 let bootId: string | undefined;
@@ -35,28 +37,36 @@ function currentBoot(): string {
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => ({ wall: Date.now(), mono: Number(process.hrtime.bigint() / 1000n) / 1000, boot: currentBoot() }),
+  asleep: () => uptime() * 1000 - Number(process.hrtime.bigint() / 1_000_000n),
 };
 
+/** What a test adds to the machine's clock, ms; `boot` is another boot's name. */
+interface ClockShift {
+  readonly wall?: number;
+  readonly mono?: number;
+  readonly asleep?: number;
+  readonly boot?: string;
+}
+
 /**
- * A clock for tests of whole processes: the system clock plus offsets read from a JSON file
- * (`{wall, mono, boot}`, milliseconds and a boot name) at each call, so that a test can step the wall clock or act out a reboot.
+ * A clock for tests of whole processes: the system clock plus offsets read from a JSON file at each call, so that a test can step the
+ * wall clock, or act out a sleep or a reboot.
  */
 export function shiftedClock(file: string): Clock {
+  const shift = (): ClockShift => {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8')) as ClockShift;
+    } catch {
+      return {}; // the file may be between two writes of the test; the unshifted clock is right then
+    }
+  };
   return {
     now() {
       const real = systemClock.now();
-      let shift: { wall?: number; mono?: number; boot?: string } = {};
-      try {
-        shift = JSON.parse(readFileSync(file, 'utf8')) as typeof shift;
-      } catch {
-        // the file may be between two writes of the test; the unshifted clock is right then
-      }
-      return {
-        wall: real.wall + (shift.wall ?? 0),
-        mono: real.mono + (shift.mono ?? 0),
-        boot: shift.boot ?? real.boot,
-      };
+      const { wall = 0, mono = 0, boot = real.boot } = shift();
+      return { wall: real.wall + wall, mono: real.mono + mono, boot };
     },
+    asleep: () => (systemClock.asleep?.() ?? 0) + (shift().asleep ?? 0),
   };
 }
 

@@ -4,6 +4,7 @@ import { undecided } from '../experiments/decide.ts';
 import { freeBytes, releaseBallast, ensureBallast } from '../machines/disk.ts';
 import { treeActivity } from '../machines/treeActivity.ts';
 import { latestAttempt } from '../options/evolve.ts';
+import { ClockWatch } from './clockWatch.ts';
 import { livingSession } from './controller.ts';
 import type { Lease } from './lease.ts';
 import { endProgram } from './programs.ts';
@@ -18,12 +19,14 @@ const careMs = 30_000;
 /** Free space at which a run paused by the floor goes on by itself, as a multiple of the floor. */
 const recoveredAt = 1.25;
 
-/** The slow looks at the world that no event tells of: heartbeat, disk, lease, stalls. Each is cheap; none is faster than a second. */
+/** The slow looks at the world that no event tells of: heartbeat, clocks, disk, lease, stalls. Each is cheap; none is faster than a second. */
 export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void): Disposable {
+  const clocks = new ClockWatch(room.clock);
   const beat = (): void => {
     // A stopped owner that was taken over and goes on must not act as if it still lived.
     if (!lease.confirmFence()) return onLeaseLost();
     if (room.recorder.state.pause?.reason === 'disk_low') lookAtDisk(room);
+    if (room.recorder.state.phase !== 'finished') room.recorder.append(clocks.look());
     const now = room.clock.now();
     try {
       writeFileSync(room.files.alive, JSON.stringify({ ...now, pid: process.pid }), { mode: 0o600 });

@@ -12,7 +12,7 @@ export interface CommandEnd {
 }
 
 /** Folder of the built programs: this bundle's own. */
-const bundles = __dirname;
+export const bundles = __dirname;
 
 /** The oldest Node that runs our programs. */
 const oldestNode = 22;

@@ -12,6 +12,7 @@ import { capOf } from '../run/schedule.ts';
 import { compareScores } from '../task/quality.ts';
 import { experimentRow } from './runRowsExperiment.ts';
 import { handoffRow } from './runRowsHandoff.ts';
+import { noticesRow } from './runRowsNotices.ts';
 import { reviewRow } from './runRowsReview.ts';
 import { agentName, joined, sayElapsed, sayPhase, sayShown } from './runWords.ts';
 import { row, type RowIcon, type TreeRow } from './treeRow.ts';
@@ -81,7 +82,7 @@ function runIcon(state: RunState): RowIcon {
   return state.phase === 'exploring' ? { id: 'beaker' } : { id: 'law' };
 }
 
-/** Options, the handoffs between them, and the final review, in order of time. */
+/** Options, the handoffs between them, and the final review, in order of time; then what else a person should know of. */
 function sessionRows(scene: RunScene): TreeRow[] {
   const { state } = scene;
   const present = presentHandoff(state);
@@ -93,8 +94,7 @@ function sessionRows(scene: RunScene): TreeRow[] {
     const handoff = after.get(option.number);
     return handoff ? [own, handoffRow(scene, option, handoff)] : [own];
   });
-  const review = reviewRow(scene);
-  return review ? [...rows, review] : rows;
+  return [...rows, reviewRow(scene), noticesRow(state)].filter((one) => one !== null);
 }
 
 function optionRow(scene: RunScene, option: Option, experiments: readonly Experiment[]): TreeRow {

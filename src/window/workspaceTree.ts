@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as vscode from 'vscode';
@@ -11,7 +12,7 @@ import { listGpus, type Gpu } from '../machines/gpus.ts';
 import { loadContract } from '../task/load.ts';
 import type { Contract } from '../task/model.ts';
 import { hasContract } from './folder.ts';
-import { hmaEnvironment } from './hmaCommand.ts';
+import { bundles, hmaEnvironment } from './hmaCommand.ts';
 import type { WindowRoom } from './room.ts';
 import { RowTree } from './rowTree.ts';
 import type { TreeRow } from './treeRow.ts';
@@ -38,6 +39,7 @@ class WorkspaceTree implements vscode.Disposable {
   #timer: NodeJS.Timeout | null = null;
   #gpus: readonly Gpu[] | null = null;
   #written: Contract | null = null;
+  #compared: { readonly version: string; readonly other: boolean } | null = null;
   #frozen: { readonly run: string; readonly evaluate: readonly string[] } | null = null;
 
   constructor(room: WindowRoom) {
@@ -81,12 +83,25 @@ class WorkspaceTree implements vscode.Disposable {
     this.#tree.update(
       workspaceRows({
         ...{ state, contract: this.#contract(), owner: ownerOf(folder), live: presence === 'live', gpus: this.#gpus },
+        otherVersion: this.#otherVersion(),
         free: freeOf(folder),
         floor: state?.terms.limits.diskFloorBytes ?? this.#written?.limits.diskFloorBytes ?? null,
         stateFolder: place?.home ?? stateHome(hmaEnvironment(), this.#written?.state ?? null),
         cannot: state?.isolation.cannot.length ? state.isolation.cannot : tier ? describeTier(tier).cannot : [],
       }),
     );
+  }
+
+  /** A run keeps the programs that it began with when the extension is upgraded. */
+  #otherVersion(): string | null {
+    const { state, place } = this.#room.model;
+    const version = state?.controller.version ?? '';
+    if (!place || version === '' || state?.phase === 'finished') return null;
+    if (this.#compared?.version !== version) {
+      const theirs = join(place.home, 'runtime', version, 'controller.js');
+      this.#compared = { version, other: !sameFile(theirs, join(bundles, 'controller.js')) };
+    }
+    return this.#compared.other ? version : null;
   }
 
   /** The run's own contract while one is shown: what hma.yaml says now counts for the next run. */
@@ -138,6 +153,15 @@ function ownerOf(folder: string): ShownOwner | null {
   if (!known?.success) return null;
   const { run, host, pid, released } = known.data;
   return { run, host, pid, released: released !== undefined };
+}
+
+/** Whether two files hold the same; true where one can't be read. */
+function sameFile(one: string, another: string): boolean {
+  try {
+    return readFileSync(one).equals(readFileSync(another));
+  } catch {
+    return true;
+  }
 }
 
 function freeOf(folder: string): number | null {

@@ -34,6 +34,8 @@ export interface WorkspaceFacts {
   readonly owner: ShownOwner | null;
   /** Whether the shown run's controller answers. */
   readonly live: boolean;
+  /** Version of the run's programs where it isn't this window's; null where it is, or isn't known. */
+  readonly otherVersion: string | null;
   readonly gpus: readonly Gpu[] | null;
   /** Bytes free where the workspace lies, and what a run keeps free. */
   readonly free: number | null;
@@ -52,6 +54,7 @@ export function workspaceRows(facts: WorkspaceFacts): readonly TreeRow[] {
     evaluatorRow(contract),
     isolationRow(facts, contract),
     ownerRow(facts),
+    versionRow(facts),
     gpuRow(facts),
     diskRow(facts),
     stateRow(facts),
@@ -145,6 +148,12 @@ function ownerRow({ owner, state, live }: WorkspaceFacts): TreeRow {
   const own = owner.run === state?.run;
   const who = own ? (live ? 'this run’s controller' : 'this run’s controller, away') : `run ${owner.run}`;
   return fact('owner', 'Owner', { description: joined(who, `pid ${owner.pid}`, owner.host), icon });
+}
+
+function versionRow({ otherVersion }: WorkspaceFacts): TreeRow | null {
+  if (otherVersion === null) return null;
+  const description = joined('the run goes on with the version of HMA that it began with', otherVersion.slice(0, 8));
+  return fact('version', 'Version', { description, icon: { id: 'versions' } });
 }
 
 function gpuRow({ gpus }: WorkspaceFacts): TreeRow {

@@ -189,7 +189,7 @@ export const programsOf = (root: string): string[] =>
 /** A clock that a test moves: `env` for everything of the run, named in the contract so that runners have it too. */
 export function testClock(folder: string): {
   readonly env: NodeJS.ProcessEnv;
-  shift(offsets: { wall?: number; mono?: number; boot?: string }): void;
+  shift(offsets: { wall?: number; mono?: number; asleep?: number; boot?: string }): void;
   remove(): void;
 } {
   mkdirSync(folder, { recursive: true });

@@ -109,6 +109,22 @@ test('experiments that are judged show for how long', () => {
   ]);
 });
 
+test('what a person should know of beside the sessions stands at the end, the latest first', () => {
+  const noticed = (level: 'info' | 'warning', text: string) =>
+    ({ type: 'run.noticed', data: { level, code: 'a', text } }) as const;
+  const begun = [0, opened()] as const;
+  const seenWith = (...facts: readonly At[]): string[] =>
+    seen(rowsOf(state(begun, optionFacts.open(1, 1, 'A'), ...facts), 10)).filter((line) => /Notices|:\d\d/.test(line));
+  expect(seenWith()).toEqual([]);
+  expect(seenWith([5, noticed('info', 'the machine slept for 1 h')])).toEqual([
+    '  [info] Notices | the machine slept for 1 h',
+    `    [info] ${new Date(openedWall + 5).toLocaleString()} | the machine slept for 1 h`,
+  ]);
+  const both = seenWith([5, noticed('info', 'first')], [7, noticed('warning', 'second')]);
+  expect(both.map((line) => line.replace(/ \| .*/, ''))[0]).toBe('  [warning] Notices');
+  expect(both.map((line) => line.replace(/.* \| /, ''))).toEqual(['second', 'second', 'first']);
+});
+
 test('a handoff is seen as it happens, stage by stage', () => {
   const stages: readonly At[] = [
     optionFacts.ending(30_000, 1, 'handoff'),

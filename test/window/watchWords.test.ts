@@ -285,6 +285,7 @@ test('the workspace: whose turn, the evaluator, isolation with its limits, owner
     },
     owner: { run: run.run, host: 'box', pid: 42, released: false },
     live: true,
+    otherVersion: null,
     gpus: [],
     free: 40e9,
     floor: 2e9,
@@ -305,6 +306,10 @@ test('the workspace: whose turn, the evaluator, isolation with its limits, owner
     ['GPUs', 'none'],
     ['Disk', '40.0 GB free · a run pauses below 2.0 GB'],
     ['State Folder', '/state'],
+  ]);
+  expect(words({ ...facts, otherVersion: '66df7e625cac2bec' })).toContainEqual([
+    'Version',
+    'the run goes on with the version of HMA that it began with · 66df7e62',
   ]);
   expect(workspaceRows({ ...facts, contract: null })).toEqual([]);
   expect(workspaceRows({ ...facts, owner: null }).find(({ label }) => label === 'Owner')?.description).toBe(
