@@ -105,19 +105,19 @@ class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
     const top = new vscode.Range(0, 0, 0, 0);
     const first = this.#running()
       ? {
-          title: '$(eye) Show the Run',
+          title: '$(eye)\u00a0Show the Run',
           command: 'hma.run.focus',
           tooltip: 'A run works in this folder. It keeps the task as it was at its start.',
         }
       : {
-          title: '$(play) Start Alternation',
+          title: '$(play)\u00a0Start Alternation',
           command: 'hma.start',
           tooltip: 'Check the task and start a run on this folder.',
         };
     return [
       new vscode.CodeLens(top, first),
       new vscode.CodeLens(top, {
-        title: '$(checklist) Check the Task',
+        title: '$(checklist)\u00a0Check the Task',
         command: 'hma.check',
         tooltip: 'Look at all that a run needs, without starting one.',
       }),
@@ -137,7 +137,7 @@ class ContractDiagnostic extends vscode.Diagnostic {
     const severity = said.severity === 'error' ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning;
     super(
       new vscode.Range(said.line - 1, said.column - 1, said.endLine - 1, said.endColumn - 1),
-      `${said.what}\n${said.fix}`,
+      `${said.what}\n${said.fix}`.replaceAll('`', "'"), // plain text is shown, not Markdown
       severity,
     );
     this.source = 'hma';

@@ -161,7 +161,7 @@ const askCandidate: Asker = (look, draft) => {
   return ask(
     {
       step: 3,
-      placeholder: 'Which files make up a candidate? Everything that the evaluator needs of a solution.',
+      placeholder: 'Which files make up a candidate?',
       items,
       many: { selected, least: 1, most: items.length },
     },
@@ -182,7 +182,7 @@ const askAgents: Asker = (look, draft) => {
   return ask(
     {
       step: 4,
-      placeholder: 'Which two agents take turns? One alone is used twice; none: you name your own programs.',
+      placeholder: 'Which two agents take turns? None: your own programs',
       items,
       many: { selected, least: 0, most: 2 },
     },

@@ -25,7 +25,8 @@ const list = (items: readonly string[]): string => `[${items.map(plain).join(', 
 /** The text of a commented hma.yaml for these choices. What isn't known is a value that the checks mark, so that it can't be overlooked. */
 export function contractText(choices: SetupChoices): string {
   const { name, evaluate, metric, candidate, total, review, objectiveFile } = choices;
-  return `# The task that two agents take turns on. Hover a key to see what it means; problems are marked.
+  return `# The task that two agents take turns on.
+# Hover a key to see what it means; problems are marked.
 name: ${plain(name)}
 
 # What they are to achieve. Both read this at the start of every session.
@@ -34,7 +35,8 @@ ${objectiveFile === null ? `objective: |\n  Improve the ${metric.name} of the so
 # The files that make up a candidate: what is submitted, archived and evaluated.
 candidate: ${list(candidate.length > 0 ? candidate : ['solution/**'])}
 
-# It runs on a fresh copy of the candidate and writes {"score": 0.9} into the file that the variable HMA_RESULT names.
+# It runs on a fresh copy of the candidate ($HMA_CANDIDATE) and writes
+# {"score": 0.9} into the file that $HMA_RESULT names.
 evaluate:
   command: ${evaluate === null ? '[python3, evaluate.py]  # write it, or name yours' : list(evaluate)}
   timeout: 30m
@@ -44,8 +46,10 @@ metric:
   name: ${plain(metric.name)}
   direction: ${metric.direction}
 
-# Each works until it has 5 accepted experiments, ends by itself, or time is up; then the other goes on, with an empty context.
-# They run with a HOME of their own: give a key by its variable's name, or let them use your login with isolation: { ownHome: false }.
+# Each works until it has 5 accepted experiments, ends by itself, or time is up;
+# then the other goes on, with an empty context. They run with a HOME of their own:
+# give a key by its variable's name, or let them use your login with
+# isolation: { ownHome: false }.
 agents:
 ${agentText('A', choices.A)}
 ${agentText('B', choices.B !== null && choices.B.name === choices.A?.name ? { ...choices.B, name: `${choices.B.name}-2` } : choices.B)}
@@ -58,7 +62,7 @@ budgets: { total: ${total}, review: ${review} }
 
 function agentText(slot: 'A' | 'B', agent: AgentKnown | null): string {
   if (agent === null)
-    return `  # No known agent was found. Any program that works in a folder and exits: {prompt} is replaced by its prompt.\n  ${slot}: { name: agent-${slot.toLowerCase()}, adapter: command, command: [my-agent, "{prompt}"] }`;
+    return `  # Any program that works in a folder and exits; {prompt} becomes its prompt.\n  ${slot}: { name: agent-${slot.toLowerCase()}, adapter: command, command: [my-agent, "{prompt}"] }`;
   const { name, command, remark, prompt, environment } = agent;
   return [
     `  # ${remark}`,

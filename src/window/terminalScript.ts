@@ -4,7 +4,7 @@ import type { RunState } from '../run/model.ts';
 /** A session as its terminal shows it. */
 export interface SessionView {
   readonly name: SessionName;
-  /** The terminal's name: `HMA 3 · B demo-builder`, `HMA review · A claude`. */
+  /** The terminal's name: `3 · demo-builder`, `Review · claude`. Short, the part that tells it apart first: tabs are narrow. */
   readonly title: string;
   readonly slot: 'A' | 'B';
   readonly attempts: readonly Attempt[];
@@ -18,10 +18,10 @@ export const sessionKey = (session: SessionName): string =>
 
 /** All sessions of a run in order, the final review last. */
 export function sessionsOf(state: RunState): SessionView[] {
-  const named = (slot: 'A' | 'B'): string => `${slot} ${state.terms.agents[slot].name}`;
+  const named = (slot: 'A' | 'B'): string => state.terms.agents[slot].name;
   const options = state.options.map((option): SessionView => ({
     name: { kind: 'option', number: option.number },
-    title: `HMA ${option.number} · ${named(option.agent)}`,
+    title: `${option.number} · ${named(option.agent)}`,
     slot: option.agent,
     attempts: option.attempts,
     ended: option.state === 'closed' ? (option.closure ?? 'natural') : null,
@@ -30,7 +30,7 @@ export function sessionsOf(state: RunState): SessionView[] {
   if (!review) return options;
   const last: SessionView = {
     name: { kind: 'review' },
-    title: `HMA review · ${named(review.reviewer)}`,
+    title: `Review · ${named(review.reviewer)}`,
     slot: review.reviewer,
     attempts: review.attempts,
     ended: review.state === 'closed' ? (review.outcome ?? 'natural') : null,
@@ -60,7 +60,7 @@ export function openingLine({ title, name }: SessionView, attempt: number): stri
       : name.kind === 'review'
         ? 'the final review, by an agent with an empty context'
         : 'a new session with an empty context';
-  return `${plainAgain}${dim(`── ${title.replace(/^HMA /, name.kind === 'review' ? '' : 'option ')}: ${what} ──`)}\r\n`;
+  return `${plainAgain}${dim(`── ${name.kind === 'review' ? '' : 'option '}${title}: ${what} ──`)}\r\n`;
 }
 
 /** The last line of an ended session. */

@@ -6,6 +6,16 @@ import { settings } from './settings.ts';
 import { sessionKey, sessionsOf, shownSessions, type SessionView } from './terminalScript.ts';
 import { SessionTail } from './terminalTail.ts';
 
+/** Where the window remembers which sessions it showed: VS Code doesn't bring such terminals back. */
+const memoryKey = 'terminals.shown';
+
+/** What was shown, of one run. */
+interface Remembered {
+  readonly run: string;
+  /** Sessions by their keys, in the order of their terminals. */
+  readonly sessions: readonly string[];
+}
+
 /** Ended sessions whose terminals, opened by us, are left; the oldest goes when there are more. */
 const mostEnded = 8;
 
@@ -71,19 +81,22 @@ interface Shown {
 
 /**
  * The sessions' terminals, by run and session. The one that is going on is opened by itself (a setting), once: a person who closes it has
- * closed it. Ended ones are left as they are, so that each handoff can be seen: a fresh terminal for a fresh context.
+ * closed it. Ended ones are left as they are, so that each handoff can be seen: a fresh terminal for a fresh context. After a reload
+ * they come back as they were. In an untrusted folder none opens by itself: VS Code would ask for trust, unasked.
  */
 class SessionTerminals implements vscode.Disposable {
   readonly #room: WindowRoom;
   readonly #shown = new Map<string, Shown>();
   readonly #openedOnce = new Set<string>();
   readonly #parts: vscode.Disposable;
+  #broughtBack = '';
 
   constructor(room: WindowRoom) {
     this.#room = room;
     this.#parts = vscode.Disposable.from(
       room.model.onDidChange(() => this.#follow()),
       vscode.window.onDidCloseTerminal((terminal) => this.#forget(terminal)),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#follow()),
       vscode.commands.registerCommand('hma.showTerminal', (given: unknown) => this.#showChosen(given)),
     );
     this.#follow();
@@ -95,6 +108,8 @@ class SessionTerminals implements vscode.Disposable {
     const { state, presence } = this.#room.model;
     if (!state) return;
     for (const session of sessionsOf(state)) this.#shown.get(this.#keyOf(state, session))?.screen.update(session);
+    if (!vscode.workspace.isTrusted) return;
+    this.#bringBack(state);
     const now = shownSessions(state)[0];
     if (presence !== 'live' || !now || now.ended !== null || !settings().openTerminals) return;
     const key = this.#keyOf(state, now);
@@ -104,7 +119,28 @@ class SessionTerminals implements vscode.Disposable {
     this.#open(key, now, { byItself: true });
   }
 
-  #open(key: string, session: SessionView, how: { readonly byItself: boolean }): void {
+  /** Opens again, behind what is open, what was shown before the window was loaded again; once for each run. */
+  #bringBack(state: RunState): void {
+    if (this.#broughtBack === state.run) return;
+    this.#broughtBack = state.run;
+    const { run, sessions }: Remembered = this.#room.context.workspaceState.get(memoryKey, { run: '', sessions: [] });
+    if (run !== state.run || !settings().openTerminals) return;
+    for (const session of shownSessions(state).toReversed()) {
+      const key = this.#keyOf(state, session);
+      if (session.ended === null || this.#shown.has(key) || !sessions.includes(sessionKey(session.name))) continue;
+      this.#openedOnce.add(key);
+      this.#open(key, session, { byItself: true, behind: true });
+    }
+  }
+
+  #remember(): void {
+    const run = this.#room.model.state?.run ?? '';
+    const keys = [...this.#shown.keys()].filter((key) => key.startsWith(`${run}/`));
+    const shown: Remembered = { run, sessions: keys.map((key) => key.slice(run.length + 1)) };
+    void this.#room.context.workspaceState.update(memoryKey, shown);
+  }
+
+  #open(key: string, session: SessionView, how: { readonly byItself: boolean; readonly behind?: boolean }): void {
     const runFolder = this.#room.model.place?.folder;
     if (runFolder === undefined) return;
     // asked before: a new terminal may become the active one
@@ -118,8 +154,9 @@ class SessionTerminals implements vscode.Disposable {
       color: new vscode.ThemeColor(session.slot === 'A' ? 'terminal.ansiCyan' : 'terminal.ansiMagenta'),
     });
     this.#shown.set(key, { terminal, screen, byItself: how.byItself });
+    this.#remember();
     if (!how.byItself) terminal.show();
-    else if (mayCome) terminal.show(true);
+    else if (mayCome && how.behind !== true) terminal.show(true);
   }
 
   /** A terminal that opens by itself never takes the place of one that a person works in. */
@@ -141,6 +178,8 @@ class SessionTerminals implements vscode.Disposable {
       if (shown.terminal !== terminal) continue;
       shown.screen.dispose();
       this.#shown.delete(key);
+      // those that end with the window are to come back
+      if (terminal.exitStatus?.reason !== vscode.TerminalExitReason.Shutdown) this.#remember();
     }
   }
 

@@ -67,7 +67,7 @@ describe('a person starts an alternation, watches it and decides', () => {
       .row(/^Experiment e1, accepted/)
       .waitFor({ timeout: 5000 });
     await view('Candidates').row('e1').waitFor({ timeout: 5000 });
-    expect(await window.terminals()).toContainEqual(expect.stringMatching(/^HMA 1 · A demo-tuner/));
+    expect(await window.terminals()).toContainEqual(expect.stringMatching(/^1 · demo-tuner/));
     await window.terminalShows(/scripted demonstration agent/);
     await window.status(/exploring|1 demo-tuner|handoff|2 demo-builder/).waitFor();
   });
@@ -103,7 +103,7 @@ describe('a person starts an alternation, watches it and decides', () => {
     let terminals: string[] = [];
     const theirs = async () => {
       terminals = await window.terminals();
-      return ['HMA 1 · A demo-tuner', 'HMA 2 · B demo-builder'].every((name) =>
+      return ['1 · demo-tuner', '2 · demo-builder'].every((name) =>
         terminals.some((each) => each.includes(name)),
       );
     };

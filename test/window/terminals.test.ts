@@ -58,10 +58,10 @@ test('sessions are named for option and agent; the latest with a process comes f
     ),
   );
   expect(sessionsOf(state).map(({ title, ended, slot }) => [title, ended, slot])).toEqual([
-    ['HMA 1 · A ada', 'cap', 'A'],
-    ['HMA 2 · B bob', null, 'B'],
+    ['1 · ada', 'cap', 'A'],
+    ['2 · bob', null, 'B'],
   ]);
-  expect(shownSessions(state).map(({ title }) => title)).toEqual(['HMA 1 · A ada']);
+  expect(shownSessions(state).map(({ title }) => title)).toEqual(['1 · ada']);
 });
 
 describe('a session that is followed', () => {
@@ -74,7 +74,7 @@ describe('a session that is followed', () => {
       ({ number, nonce: `n${number}`, startingAt: 0, state }) as SessionView['attempts'][number];
     const view = (attempts: readonly SessionView['attempts'][number][], ended: string | null = null): SessionView => ({
       name,
-      title: 'HMA 3 · B bob',
+      title: '3 · bob',
       slot: 'B',
       attempts,
       ended,
@@ -112,7 +112,7 @@ describe('a session that is followed', () => {
     log.append(Buffer.from('first line\n'));
     const tail = follow(view([attempt(1)]));
     await shows('first line\r\n');
-    expect(text()).toContain('── option 3 · B bob: a new session with an empty context ──\r\n');
+    expect(text()).toContain('── option 3 · bob: a new session with an empty context ──\r\n');
     log.append(Buffer.from('second'));
     await shows('first line\r\nsecond');
     log.append(Buffer.from(' and last\n'));
@@ -137,7 +137,7 @@ describe('a session that is followed', () => {
     second.append(Buffer.from('two\n'));
     tail.update(view([attempt(1, 'ended'), attempt(2)]));
     await shows('two\r\n');
-    expect(text()).toMatch(/one\r\n── option 3 · B bob: attempt 2, again with an empty context ──\r\ntwo/);
+    expect(text()).toMatch(/one\r\n── option 3 · bob: attempt 2, again with an empty context ──\r\ntwo/);
     second.close();
   });
 

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReviewRow, ToHost, ToPage } from '../../src/window/reviewMessages.ts';
 import type { Host } from '../kit/messaging.ts';
-import { CandidateGrid, type Cursor } from './CandidateGrid.tsx';
+import { CandidateGrid } from './CandidateGrid.tsx';
 import { columns } from './columns.ts';
 import { Compare } from './Compare.tsx';
 import { Details } from './Details.tsx';
+import type { Cursor } from './gridProps.ts';
 import { nothingYet, placesOf, tell, withRows, type PageModel } from './pageModel.ts';
 import { clickHeading, everything, filterRows, sortRows } from './rowOrder.ts';
 import { Toolbar } from './Toolbar.tsx';

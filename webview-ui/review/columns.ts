@@ -5,10 +5,10 @@ import { nameOf, placesOf, placeWords } from './pageModel.ts';
 /** A column's name in code and in what is remembered. */
 export const columnIds = [
   'candidate',
-  'author',
-  'option',
   'score',
   'reported',
+  'author',
+  'option',
   'quality',
   'change',
   'grade',
@@ -67,7 +67,7 @@ export const flagWords = (row: ReviewRow): string[] => [
 const base = { numeric: false, downFirst: () => false, there: () => true } as const;
 const numeric = { numeric: true, there: () => true } as const;
 
-/** All columns in the order they are shown. */
+/** All columns in the order they are shown: the number that matters stays in sight in a narrow tab. */
 export const columns: readonly Column[] = [
   {
     ...base,
@@ -76,21 +76,6 @@ export const columns: readonly Column[] = [
     downFirst: () => true,
     text: (row, { frame }) =>
       [nameOf(row), ...(placesOf(frame).get(row.id) ?? []).map((place) => placeWords[place])].join(' '),
-  },
-  {
-    ...base,
-    ...{ id: 'author', width: 8, label: () => 'Author' },
-    key: (row, frame) => frame.agents[row.author],
-    text: (row, { frame }) => frame.agents[row.author],
-  },
-  {
-    ...numeric,
-    id: 'option',
-    width: 5.2,
-    label: () => 'Option',
-    key: (row) => row.option,
-    downFirst: () => true,
-    text: (row) => String(row.option),
   },
   {
     ...numeric,
@@ -107,6 +92,21 @@ export const columns: readonly Column[] = [
     downFirst: higher,
     text: (row) => say(row.reported),
     there: (frame, rows) => blind(frame) || rows.some((row) => row.reported !== null),
+  },
+  {
+    ...base,
+    ...{ id: 'author', width: 8, label: () => 'Author' },
+    key: (row, frame) => frame.agents[row.author],
+    text: (row, { frame }) => frame.agents[row.author],
+  },
+  {
+    ...numeric,
+    id: 'option',
+    width: 5.2,
+    label: () => 'Option',
+    key: (row) => row.option,
+    downFirst: () => true,
+    text: (row) => String(row.option),
   },
   {
     ...numeric,

@@ -20,11 +20,12 @@ const ownFolder = {
 export async function shootBeginning({ open, folder, camera }: Studio): Promise<void> {
   const empty = await open(null);
   await empty.show('HMA');
-  await empty.view('Run').button('Open the Sample Task').waitFor();
+  await empty.view('Run').button('Open Folder').waitFor();
   await camera.take('welcome-no-folder', empty);
   await empty.command('Welcome: Open Walkthrough...');
   await empty.quick.pick('Let Two Agents Take Turns');
   await empty.page.locator('.getting-started-step.expanded').first().waitFor();
+  await empty.command('View: Toggle Primary Side Bar Visibility'); // its pictures need the room
   await camera.take('walkthrough', empty);
   await empty.close();
 
@@ -54,7 +55,7 @@ export async function shootBeginning({ open, folder, camera }: Studio): Promise<
   const key = window.page.locator('.view-line span span', { hasText: /^metric$/ }).first();
   await key.hover();
   await window.page.locator('.monaco-hover:visible .hover-contents').first().waitFor();
-  await camera.take('contract-hover', window);
+  await camera.take('contract-hover', window, 'stays');
 
   writeFileSync(contract, readFileSync(contract, 'utf8').replace(/maximize/, 'upwards'));
   const squiggle = window.page.locator('.squiggly-error').first();
@@ -64,6 +65,6 @@ export async function shootBeginning({ open, folder, camera }: Studio): Promise<
     .first()
     .hover();
   await window.page.locator('.monaco-hover:visible .hover-contents').first().waitFor();
-  await camera.take('contract-problem', window);
+  await camera.take('contract-problem', window, 'stays');
   await window.close();
 }

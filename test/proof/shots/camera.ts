@@ -1,10 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 
 import { root as repository } from '../../bootstrap/environment.mjs';
-import type { Host } from '../../hosts/host.ts';
-import { type Theme, themeClass, themes } from '../../hosts/settings.ts';
+import { type Settings, type Theme, themeClass, themes } from '../../hosts/settings.ts';
 import { patience, until } from '../../hosts/waiting.ts';
 import type { Workbench } from '../../hosts/workbench.ts';
 import type { PictureName, StateName } from './states.ts';
@@ -26,26 +25,65 @@ const webviewKind: Readonly<Record<Theme, string>> = {
   contrastLight: 'vscode-high-contrast-light',
 };
 
+/** User settings with which a window follows the look of the system. */
+export const followingSettings: Settings = {
+  'window.autoDetectColorScheme': true,
+  'window.autoDetectHighContrast': true,
+  'workbench.preferredLightColorTheme': themes.light,
+  'workbench.preferredDarkColorTheme': themes.dark,
+  'workbench.preferredHighContrastColorTheme': themes.contrast,
+  'workbench.preferredHighContrastLightColorTheme': themes.contrastLight,
+};
+
 /**
- * Takes pictures of a window. A state is reached once and taken in all four looks: the look is changed in the settings' file, from
- * outside, so that menus, hovers and dialogs stay open.
+ * Makes windows of a context believe in a look of the system that `showAs` sets. The browser's own emulation of high contrast would
+ * also replace the colours of the page.
+ */
+export const prepareLooks = async (context: BrowserContext): Promise<void> => {
+  await context.addInitScript(() => {
+    if (globalThis.self !== globalThis.top) return;
+    const real = globalThis.matchMedia.bind(globalThis);
+    const queries = new Map<string, EventTarget & { matches: boolean; media: string }>();
+    const system = (media: string, matches: boolean) => {
+      const query = Object.assign(new EventTarget(), { matches, media });
+      queries.set(media, query);
+    };
+    system('(prefers-color-scheme: dark)', false);
+    system('(prefers-color-scheme: light)', true);
+    system('(forced-colors: active)', false);
+    const asked = (media: string) => queries.get(media) ?? real(media);
+    Object.assign(globalThis, {
+      matchMedia: asked,
+      showAs(look: string) {
+        const holds: Record<string, boolean> = {
+          '(prefers-color-scheme: dark)': look === 'dark' || look === 'contrast',
+          '(prefers-color-scheme: light)': look === 'light' || look === 'contrastLight',
+          '(forced-colors: active)': look === 'contrast' || look === 'contrastLight',
+        };
+        for (const [media, query] of queries) query.matches = holds[media] ?? false;
+        for (const query of queries.values()) query.dispatchEvent(new Event('change'));
+      },
+    });
+  });
+};
+
+/**
+ * Takes pictures of a window. A state is reached once and taken in all four looks: VS Code follows the look of the
+ * system, and what it is told of that is changed, so that menus, hovers and dialogs stay open.
  */
 export class Camera {
   readonly taken = new Set<StateName>();
-  readonly #settings: string;
-  #look: Theme = 'light';
 
-  constructor(host: Host) {
-    this.#settings = join(host.userData, 'User', 'settings.json');
+  constructor() {
     rmSync(gallery, { recursive: true, force: true });
     mkdirSync(gallery, { recursive: true });
     mkdirSync(images, { recursive: true });
   }
 
-  /** Takes a state in all looks, beginning with the one that the window has. */
-  async take(name: StateName, { page }: Workbench): Promise<void> {
-    const others = looks.filter((look) => look !== this.#look);
-    for (const look of [this.#look, ...others]) {
+  /** Takes a state in all looks, light first and last. The mouse goes out of the way, unless it shows something. */
+  async take(name: StateName, { page }: Workbench, mouse: 'away' | 'stays' = 'away'): Promise<void> {
+    if (mouse === 'away') await page.mouse.move(640, 0);
+    for (const look of looks) {
       await this.#turn(page, look);
       const path = join(gallery, `${name}-${look}.png`);
       await page.screenshot({ path, animations: 'disabled', caret: 'hide', timeout: patience });
@@ -55,6 +93,7 @@ export class Camera {
 
   /** Takes a picture for the README, in light and dark, at twice the resolution. */
   async picture(name: PictureName, { page }: Workbench): Promise<void> {
+    await page.mouse.move(640, 0);
     const size = page.viewportSize() ?? { width: 1280, height: 800 };
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1.5, mobile: false });
@@ -71,11 +110,7 @@ export class Camera {
   }
 
   async #turn(page: Page, look: Theme): Promise<void> {
-    if (look !== this.#look) {
-      const settings = JSON.parse(readFileSync(this.#settings, 'utf8')) as Record<string, unknown>;
-      writeFileSync(this.#settings, JSON.stringify({ ...settings, 'workbench.colorTheme': themes[look] }, null, 2));
-      this.#look = look;
-    }
+    await page.evaluate(`globalThis.showAs(${JSON.stringify(look)})`);
     await page.locator(`.monaco-workbench.${themeClass[look]}`).waitFor({ timeout: patience });
     await until(`webviews in the look ${look}`, async () => {
       const kinds = await Promise.all(

@@ -68,7 +68,7 @@ async function shootCandidates(
   await window.page.mouse.move(0, 0);
   await camera.take('candidates', window);
   await window.hover(tree.row(final));
-  await camera.take('candidate-tooltip', window);
+  await camera.take('candidate-tooltip', window, 'stays');
   await window.page.mouse.move(0, 0);
   await window.command('HMA: Filter Candidates…');
   await window.quick.shown();

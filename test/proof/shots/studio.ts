@@ -16,7 +16,7 @@ import { newContext, Workbench } from '../../hosts/workbench.ts';
 import { packageExtension } from '../../journeys/packaged.ts';
 import { runReaches, runsIn } from '../../journeys/sampleRun.ts';
 import { endAll } from '../../rig/run.ts';
-import { Camera } from './camera.ts';
+import { Camera, followingSettings, prepareLooks } from './camera.ts';
 
 /** The size of windows, CSS px. */
 export const usual = { width: 1280, height: 800 } as const;
@@ -56,14 +56,21 @@ export async function inStudio(act: (studio: Studio) => Promise<void>): Promise<
   try {
     const vsix = await packageExtension();
     const host = await startHost({
-      ...{ workspace: join(root, 'none'), root: join(root, 'vscode'), vsix: [vsix], trust: true, theme: 'light' },
+      ...{
+        workspace: join(root, 'none'),
+        root: join(root, 'vscode'),
+        vsix: [vsix],
+        trust: true,
+        settings: followingSettings,
+      },
       env: { HMA_HOME: home, HOME: join(root, 'you'), SHELL: '/bin/sh' },
     });
     ends.push(() => host[Symbol.asyncDispose]());
     const browser = await launchBrowser();
     ends.push(() => browser.close());
     const context = await newContext(browser, usual);
-    const camera = new Camera(host);
+    await prepareLooks(context);
+    const camera = new Camera();
     ends.push(() => lastPictures(context));
     await act({ root, home, camera, context, open: opener(context, host), ...ground(root, home) });
     return camera;

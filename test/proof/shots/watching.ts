@@ -53,7 +53,7 @@ export async function shootWatching(
   await camera.take('running', window);
   await camera.picture('watch', window);
   await window.hover(run.row(/^Option 2 by demo-builder/));
-  await camera.take('tooltip-option', window);
+  await camera.take('tooltip-option', window, 'stays');
   await window.page.mouse.move(0, 0);
   await window.status(/option 2/).click();
   await window.quick.shown();
