@@ -3,3 +3,6 @@ export const adapterNames = ['command', 'demo'] as const;
 
 /** One of them. */
 export type AdapterName = (typeof adapterNames)[number];
+
+/** Those whose sessions take a message of a person while they run (`capabilities.steering`). */
+export const takesMessages: ReadonlySet<string> = new Set<string>(['claude-code', 'codex']);

@@ -4,7 +4,7 @@ import { version } from '../base/version.ts';
 import { apply, type ApplyOptions } from './commands/apply.ts';
 import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
-import { budget, handoff, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
+import { budget, handoff, message, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
 import { log, type LogOptions } from './commands/log.ts';
 import { resume, run, watch } from './commands/starting.ts';
 import { ControllerError } from '../client/connection.ts';
@@ -168,6 +168,9 @@ function describeWishes(program: Command, desk: Desk, act: Act): void {
   withRun(program.command('handoff').description('end the present session now; the other agent is next')).action(
     (options: RunOptions) => act(() => handoff(desk, options))(),
   );
+  withRun(program.command('message').description('say something to the running session, where its CLI can take it'))
+    .argument('<text...>', 'what to say')
+    .action((words: readonly string[], options: RunOptions) => act(() => message(desk, words, options))());
   withRun(program.command('review').description('end exploration and begin the final review now')).action(
     (options: RunOptions) => act(() => review(desk, options))(),
   );

@@ -8,6 +8,7 @@ import { nextStep, type Step } from '../run/next.ts';
 import { verdictsEndAt } from '../run/schedule.ts';
 import type { RunState } from '../run/model.ts';
 import { abandonEvaluation, beginEvaluation, superviseEvaluation, superviseGrading } from './evaluations.ts';
+import { deliverMessages } from './messages.ts';
 import type { Room } from './room.ts';
 import { SessionFolder, tokenHashOf } from './sessionFolders.ts';
 import {
@@ -157,7 +158,10 @@ export class Controller {
     const state = sessionOf(this.#room, session);
     const attempt = state && latestAttempt(state);
     if (attempt && attempt.state !== 'ended')
-      this.#effect(`attempt ${attempt.nonce}`, () => superviseAttempt(this.#room, session, attempt));
+      this.#effect(`attempt ${attempt.nonce}`, () => {
+        deliverMessages(this.#room); // those that a controller recorded and did not live to deliver
+        return superviseAttempt(this.#room, session, attempt);
+      });
   }
 
   /** Ends a session's processes, then lets its attempt's end be recorded, then says that it is gone. */
@@ -282,6 +286,7 @@ export class Controller {
       // The active clock stands, but a rental's end comes all the same.
       wakes.length = 0;
       if (recorder.state.budgets.until !== null) wakes.push(longestSleepMs);
+      if (recorder.state.pause.until !== undefined) wakes.push(recorder.state.pause.until - given.wall);
     }
     if (wakes.length === 0) return;
     this.#timer = setTimeout(() => this.wake(), Math.max(1, Math.min(longestSleepMs, Math.ceil(Math.min(...wakes)))));

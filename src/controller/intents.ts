@@ -2,15 +2,20 @@ import type { RunFact } from '../run/events.ts';
 import type { RunState } from '../run/model.ts';
 import type { Given } from '../base/fact.ts';
 import type { Intent, IntentReply } from '../protocol/client.ts';
+import { takesMessages } from '../agents/adapterNames.ts';
 import { pin } from '../review/selection.ts';
 import { decideBudget } from '../run/budget.ts';
+import { runningSession } from '../run/runningSession.ts';
 import type { Room } from './room.ts';
+import { deliverMessages } from './messages.ts';
+import { newNonce } from './sessionFolders.ts';
 import { intendEnd } from './sessions.ts';
 
 /** Carries out what a person wants, or says why it can't be: in words, with nothing changed. */
 export function carryOut(room: Room, intent: Intent): IntentReply {
   const { recorder } = room;
   if (intent.kind === 'handoff') return handOff(room);
+  if (intent.kind === 'message') return sendMessage(room, intent);
   const decided = decideIntent(recorder.state, intent, recorder.given());
   if ('reason' in decided) return { done: false, ...decided };
   recorder.append(decided.facts);
@@ -26,13 +31,37 @@ function handOff(room: Room): IntentReply {
   return { done: true, seq: recorder.state.seq };
 }
 
+/** Records a person's message to the session that runs, then hands it over. */
+function sendMessage(room: Room, { text, by }: Extract<Intent, { kind: 'message' }>): IntentReply {
+  const { recorder, contract } = room;
+  const session = runningSession(recorder.state);
+  if (!session)
+    return { done: false, reason: 'no_session', text: 'no session runs now: there is nobody to take a message' };
+  const { name, agent, attempt } = session;
+  const choice = contract.agents[agent];
+  if (!takesMessages.has(choice.adapter))
+    return {
+      done: false,
+      reason: 'no_steering',
+      text: `${choice.name} takes no message in mid-session (adapter ${choice.adapter}); write it to a file in the workspace, or hand over with hma handoff`,
+    };
+  const data = { session: name, attempt, id: newNonce(), text, by };
+  recorder.append([{ type: 'message.sent', data }]);
+  deliverMessages(room);
+  return { done: true, seq: recorder.state.seq };
+}
+
 /** What a person can still do when the run is over. */
 const afterTheEnd: ReadonlySet<Intent['kind']> = new Set(['select', 'clearSelection', 'revealGrades']);
 
 type Decided = { readonly facts: readonly RunFact[] } | { readonly reason: string; readonly text: string };
 
 /** Decides an intent on the state; pure. An intent that is fulfilled already has no facts. */
-export function decideIntent(state: RunState, intent: Exclude<Intent, { kind: 'handoff' }>, given: Given): Decided {
+export function decideIntent(
+  state: RunState,
+  intent: Exclude<Intent, { kind: 'handoff' | 'message' }>,
+  given: Given,
+): Decided {
   const no = (reason: string, text: string): Decided => ({ reason, text });
   const { by } = intent;
   if (state.phase === 'finished' && !afterTheEnd.has(intent.kind))

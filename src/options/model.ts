@@ -1,12 +1,24 @@
 import type { EndedProcess, ProcessIdentity } from '../machines/port.ts';
 import type { Failure } from '../agents/port.ts';
 import type { AgentSlot } from '../task/model.ts';
+import type { ModelUsage } from './usage.ts';
 
 /** Why an option ended (domain.md, "closure"). Accepted = k is always `cap`; whether it ended itself is recorded apart. */
 export type Closure = 'natural' | 'cap' | 'deadline' | 'budget' | 'handoff' | 'stopped' | 'failed' | 'stalled';
 
 /** Which session an attempt belongs to: a numbered option, or the final review. */
 export type SessionName = { readonly kind: 'option'; readonly number: number } | { readonly kind: 'review' };
+
+/** What a person said to a running session. */
+export interface PersonMessage {
+  readonly id: string;
+  readonly session: SessionName;
+  readonly attempt: number;
+  readonly text: string;
+  readonly by: string;
+  /** Unix ms. */
+  readonly at: number;
+}
 
 /** How the program of an attempt ended. Times are active runtime, ms. */
 export interface AttemptExit {
@@ -90,4 +102,6 @@ export interface Option extends EndStamps {
   readonly retryAt: number | null;
   readonly ended: readonly EndedProcess[];
   readonly survivors: readonly EndedProcess[];
+  /** Sums of its responses by model; the responses themselves are in the ledger. */
+  readonly usage: readonly ModelUsage[];
 }

@@ -31,6 +31,8 @@ export type Intent =
   | { readonly kind: 'pause'; readonly after: boolean; readonly by: string }
   | { readonly kind: 'resume'; readonly by: string }
   | { readonly kind: 'handoff'; readonly by: string }
+  /** A message to the running session, where its harness can take one. */
+  | { readonly kind: 'message'; readonly text: string; readonly by: string }
   | { readonly kind: 'review'; readonly by: string }
   | { readonly kind: 'stop'; readonly by: string }
   | ({ readonly kind: 'budget'; readonly by: string } & BudgetWish)

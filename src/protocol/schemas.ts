@@ -36,6 +36,7 @@ export const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('pause'), after: z.boolean(), by }),
   z.object({ kind: z.literal('resume'), by }),
   z.object({ kind: z.literal('handoff'), by }),
+  z.object({ kind: z.literal('message'), text: z.string().trim().min(1).max(20_000), by }),
   z.object({ kind: z.literal('review'), by }),
   z.object({ kind: z.literal('stop'), by }),
   z.object({

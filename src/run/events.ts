@@ -3,6 +3,7 @@ import type { ArchiveEvents } from '../archive/events.ts';
 import type { ExperimentEvents } from '../experiments/events.ts';
 import type { Tier } from '../machines/port.ts';
 import type { OptionEvents } from '../options/events.ts';
+import type { PersonMessage } from '../options/model.ts';
 import type { ReviewEvents } from '../review/events.ts';
 import type { Budgets } from '../task/model.ts';
 import type { ExplorationEnd, Notice, PauseReason, Terms } from './model.ts';
@@ -27,7 +28,13 @@ export interface RunEvents {
     readonly boot: string;
     readonly gapMs: number;
   };
-  'run.paused': { readonly reason: PauseReason; readonly detail: string; readonly by: string };
+  'run.paused': {
+    readonly reason: PauseReason;
+    readonly detail: string;
+    readonly by: string;
+    /** Unix ms at which the run goes on by itself. */
+    readonly until?: number;
+  };
   'run.resumed': { readonly by: string };
   'run.pauseAfter': { readonly wanted: boolean; readonly by: string };
   'budget.changed': { readonly budgets: Budgets; readonly by: string };
@@ -37,6 +44,8 @@ export interface RunEvents {
   /** A person ends the run: no review, undecided submissions are cancelled, the fallback is selected unless something was. */
   'run.stopping': { readonly by: string };
   'run.finished': { readonly reason: string };
+  /** A person's message to a running session; it is handed to the harness after this. */
+  'message.sent': Omit<PersonMessage, 'at'>;
   'run.noticed': Pick<Notice, 'level' | 'code' | 'text'>;
 }
 

@@ -57,6 +57,7 @@ function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
     grading: null,
     finished: null,
     notices: [],
+    messages: [],
   };
 }
 
@@ -84,11 +85,14 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
     case 'attempt.starting':
     case 'attempt.started':
     case 'attempt.spoke':
+    case 'attempt.responded':
     case 'attempt.ending':
     case 'attempt.ended':
       return event.data.session.kind === 'review'
         ? { ...state, review: evolveReview(state.review, event) }
         : { ...state, options: evolveOptions(state.options, event) };
+    case 'message.sent':
+      return { ...state, messages: [...state.messages, { ...event.data, at: event.wall }] };
     case 'experiment.submitted':
     case 'experiment.accepted':
     case 'experiment.rejected':
@@ -147,16 +151,19 @@ function changeRun(state: RunState, event: OfRun): RunState {
       return { ...state, clock, controller: { pid, fence, version, starts: state.controller.starts + 1 } };
     }
     case 'run.paused': {
-      const { reason, detail, by } = event.data;
+      const { reason, detail, by, until } = event.data;
       return {
         ...state,
-        pause: { reason, detail, by, since: active, sinceWall: wall },
+        pause: { reason, detail, by, since: active, sinceWall: wall, ...(until === undefined ? {} : { until }) },
         pauseAfter: state.pauseAfter && reason !== 'requested',
         clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) },
       };
     }
     case 'run.resumed': {
-      const options = state.options.map((option) => (option.state === 'open' ? afterResume(option, active) : option));
+      const own = event.data.by === 'hma' && state.pause?.reason === 'usage_limit';
+      const options = state.options.map((option) =>
+        option.state === 'open' ? afterResume(option, { active, own }) : option,
+      );
       return {
         ...state,
         pause: null,
@@ -247,8 +254,15 @@ const ofOption = (
   to: (option: RunState['options'][number]) => RunState['options'][number],
 ) => state.options.map((option) => (option.number === number ? to(option) : option));
 
-/** A person's resume grants an open option that had failed a new set of attempts, the first at once. */
-function afterResume(option: RunState['options'][number], active: number): RunState['options'][number] {
+/**
+ * A person's resume grants an open option that had failed a new set of attempts, the first at once. Where the run goes on by itself after
+ * a usage limit (`own`), another attempt begins too, but it is one of those that the policy grants.
+ */
+function afterResume(
+  option: RunState['options'][number],
+  { active, own }: { active: number; own: boolean },
+): RunState['options'][number] {
   const latest = option.attempts.at(-1);
-  return { ...option, failures: 0, retryAt: latest?.state === 'ended' && latest.failure ? active : option.retryAt };
+  const retryAt = latest?.state === 'ended' && latest.failure ? active : option.retryAt;
+  return { ...option, failures: own ? option.failures : 0, retryAt };
 }

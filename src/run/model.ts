@@ -1,7 +1,7 @@
 import type { Candidate } from '../archive/model.ts';
 import type { Experiment } from '../experiments/model.ts';
 import type { Tier } from '../machines/port.ts';
-import type { Option } from '../options/model.ts';
+import type { Option, PersonMessage } from '../options/model.ts';
 import type { Review, Selection } from '../review/model.ts';
 import type { AgentSlot, Budgets, Contract } from '../task/model.ts';
 
@@ -20,6 +20,7 @@ export type PauseReason =
   | 'requested'
   | 'disk_low'
   | 'agent_failed'
+  | 'usage_limit'
   | 'agents_end_at_once'
   | 'evaluator_broken'
   | 'survivors'
@@ -33,6 +34,8 @@ export interface Pause {
   readonly by: string;
   readonly since: number;
   readonly sinceWall: number;
+  /** Unix ms at which the run goes on by itself (a usage limit's reset); absent = when a person says so, or what it paused for is over. */
+  readonly until?: number;
 }
 
 /** Active runtime: stands at `active` when not running; else `active` at `mono` of `boot`, going on with CLOCK_MONOTONIC. */
@@ -116,4 +119,6 @@ export interface RunState {
   readonly grading: { readonly id: string; readonly nonce: string } | null;
   readonly finished: { readonly reason: string; readonly wall: number; readonly active: number } | null;
   readonly notices: readonly Notice[];
+  /** What people said to sessions, in order. */
+  readonly messages: readonly PersonMessage[];
 }

@@ -11,6 +11,7 @@ import { budgetEntries, readBudget } from './controlsBudget.ts';
 import { menuEntries, reviewConfirmation, stopConfirmation, type Confirmation } from './controlsWords.ts';
 import { hasContract } from './folder.ts';
 import type { WindowRoom } from './room.ts';
+import { runningSession } from '../run/runningSession.ts';
 import { sayRunTime } from './runRows.ts';
 import { joined, sayPhase } from './runWords.ts';
 
@@ -21,6 +22,7 @@ export function registerControls(room: WindowRoom): vscode.Disposable {
     'hma.pauseAfter': () => room.ask({ kind: 'pause', after: true }),
     'hma.resume': () => resume(room),
     'hma.handOff': () => room.ask({ kind: 'handoff' }),
+    'hma.sendMessage': () => sendMessage(room),
     'hma.beginReview': () => beginReview(room),
     'hma.stop': () => stop(room),
     'hma.editBudget': () => editBudget(room),
@@ -42,6 +44,20 @@ async function confirmed(confirmation: Confirmation | null): Promise<boolean> {
 /** A run without a controller gets one first, which takes seconds: the view shows that something goes on. */
 async function resume(room: WindowRoom): Promise<void> {
   await vscode.window.withProgress({ location: { viewId: 'hma.run' } }, () => room.ask({ kind: 'resume' }));
+}
+
+async function sendMessage(room: WindowRoom): Promise<void> {
+  const { state } = room.model;
+  const running = state && runningSession(state);
+  if (!running)
+    return void vscode.window.showInformationMessage('HMA: No session runs now, so nobody can take a message.');
+  const agent = oneLine(state.terms.agents[running.agent].name, 40);
+  const text = await vscode.window.showInputBox({
+    title: `Send a Message to ${agent}`,
+    prompt: 'It gets it at its next step; the message stays on record',
+    placeHolder: 'Look at the learning rate first',
+  });
+  if (text?.trim()) await room.ask({ kind: 'message', text: text.trim() });
 }
 
 async function stop(room: WindowRoom): Promise<void> {

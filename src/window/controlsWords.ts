@@ -1,9 +1,11 @@
+import { takesMessages } from '../agents/adapterNames.ts';
 import type { Given } from '../base/fact.ts';
 import { count } from '../base/words.ts';
 import { isUndecided } from '../experiments/model.ts';
 import { latestAttempt } from '../options/evolve.ts';
 import { pin } from '../review/selection.ts';
 import type { RunState } from '../run/model.ts';
+import { runningSession } from '../run/runningSession.ts';
 import { explorationEndsAt } from '../run/schedule.ts';
 import type { Presence } from './runModel.ts';
 import { agentName, sayElapsed } from './runWords.ts';
@@ -90,6 +92,8 @@ const looking: readonly MenuEntry[] = [
 function controls(state: RunState, trusted: boolean): MenuEntry[] {
   const exploring = state.phase === 'exploring' && state.explorationEnding === null;
   const open = exploring && state.options.at(-1)?.state === 'open';
+  const running = runningSession(state);
+  const listener = running && takesMessages.has(state.terms.agents[running.agent].adapter) ? running.agent : null;
   const pause: MenuEntry[] = state.pause
     ? trusted
       ? [
@@ -136,6 +140,15 @@ function controls(state: RunState, trusted: boolean): MenuEntry[] {
           },
         ]
       : []),
+    ...(listener === null
+      ? []
+      : [
+          {
+            command: 'hma.sendMessage',
+            label: `$(comment) Send a Message to ${agentName(state, listener)}…`,
+            detail: 'It gets it at its next step; the message stays on record',
+          },
+        ]),
     ...(exploring
       ? [
           {

@@ -275,6 +275,7 @@ export function resumeLater(world: World): void {
 
 /** As carryOut in intents.ts. */
 export function intend(world: World, intent: Intent): void {
+  if (intent.kind === 'message') return; // it changes no decision
   if (intent.kind === 'handoff') {
     const option = world.state.options.at(-1);
     if (option?.state === 'open')

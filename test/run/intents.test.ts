@@ -11,7 +11,7 @@ const paused = { type: 'run.paused', data: { reason: 'requested', detail: 'pause
 const wished = { type: 'run.pauseAfter', data: { wanted: true, by } } as const;
 const ended = { type: 'exploration.ended', data: { reason: 'deadline' } } as const;
 const finished = { type: 'run.finished', data: { reason: 'deadline' } } as const;
-const decide = (state: RunState, intent: Exclude<Intent, { kind: 'handoff' }>) => {
+const decide = (state: RunState, intent: Exclude<Intent, { kind: 'handoff' | 'message' }>) => {
   const decided = decideIntent(state, intent, at(50_000));
   return 'reason' in decided ? decided.reason : decided.facts;
 };

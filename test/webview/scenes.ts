@@ -110,7 +110,15 @@ export function scene(
     controller: { pid: 1, fence: 1, version: '0.1.0', starts: 1 },
     ...{ pause: null, pausedMs: 0, resumedAt: null, pauseAfter: false, explorationEnding: null },
     ...{ explorationEndingAt: null, explorationEndedAt: null, options: optionsOf(experiments), experiments, archive },
-    ...{ review: null, selections: [], gradesRevealed: false, grading: null, finished: null, notices: [] },
+    ...{
+      review: null,
+      selections: [],
+      gradesRevealed: false,
+      grading: null,
+      finished: null,
+      notices: [],
+      messages: [],
+    },
     ...given.state,
   };
 }

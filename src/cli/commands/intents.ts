@@ -89,6 +89,21 @@ export const pause = (desk: Desk, options: RunOptions & { readonly after?: boole
 export const handoff = (desk: Desk, options: RunOptions): Promise<number> =>
   ask(desk, { ...options, wish: { kind: 'handoff' }, said: 'This session ends; the other agent is next.' });
 
+/** `hma message`: what a person says to the running session. */
+export const message = (desk: Desk, words: readonly string[], options: RunOptions): Promise<number> => {
+  const text = words.join(' ').trim();
+  return text === ''
+    ? fail(
+        desk,
+        failure('usage', 'no_message', {
+          what: 'hma message was given nothing to say',
+          fix: 'Write hma message "look at the learning rate first".',
+        }),
+        options.json ?? false,
+      )
+    : ask(desk, { ...options, wish: { kind: 'message', text }, said: 'The session gets it at its next step. hma log' });
+};
+
 /** `hma review`. */
 export const review = (desk: Desk, options: RunOptions): Promise<number> =>
   ask(desk, { ...options, wish: { kind: 'review' }, said: 'Exploration ends; the final review begins.' });

@@ -113,6 +113,8 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       return [stamped(scene, `exploration ends: ${explorationEndWords[known.data.reason] ?? known.data.reason}`)];
     case 'run.stopping':
       return [stamped(scene, `${oneLine(known.data.by, 40)} stops the run`)];
+    case 'message.sent':
+      return [stamped(scene, `${oneLine(known.data.by, 40)} to the session: ${oneLine(known.data.text, 300)}`)];
     case 'run.noticed': {
       const { level, text } = known.data;
       return told(
