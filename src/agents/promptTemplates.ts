@@ -17,6 +17,8 @@ Commands, from anywhere in that folder:
 
 {{feedback}}
 
+{{records}}
+
 # Where things stand
 
 {{time}}

@@ -56,6 +56,7 @@ export const placeholders = {
     'commands',
     'metric',
     'feedback',
+    'records',
     'minutes',
     'time',
     'cap',
@@ -148,6 +149,10 @@ function commandsOf(contract: Contract): string {
   ]);
 }
 
+/** Asked of agents where the contract wants it: what one of them knows outlives its session in the folder. */
+const recordKeeping =
+  'Keep a record as you go. After each round of work commit it to git in that folder with a message that says what changed and what it gave. Keep JOURNAL.md in its root: one entry a round, newest last, with the idea, what you ran, the numbers, and what you would try next. Read it before you begin.';
+
 function explorationValues(facts: ExplorationFacts): Record<(typeof placeholders.exploration)[number], string> {
   const { contract, workspace } = facts;
   const { cap, tellCap, mode } = contract.policy;
@@ -168,6 +173,7 @@ function explorationValues(facts: ExplorationFacts): Record<(typeof placeholders
       contract.feedback === 'score'
         ? `${metricOf(contract)} A receipt says whether the candidate was accepted, and its score.`
         : `${metricOf(contract)} A receipt says only whether the candidate was accepted; scores are not shown.`,
+    records: contract.prompts.recordKeeping ? recordKeeping : '',
     minutes: String(minutesOf(facts.leftMs)),
     time: `Time left: ${duration(facts.leftMs)}.`,
     cap: end,

@@ -6,6 +6,7 @@ import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
 import { budget, handoff, message, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
 import { log, type LogOptions } from './commands/log.ts';
+import { prompt, type PromptOptions } from './commands/prompt.ts';
 import { resume, run, watch } from './commands/starting.ts';
 import { ControllerError } from '../client/connection.ts';
 import { fail, remark, type Desk } from './desk.ts';
@@ -182,12 +183,15 @@ function describeWishes(program: Command, desk: Desk, act: Act): void {
     .option('--add <duration>', 'add to the total')
     .option('--review <duration>', 'reserved for the final review')
     .option('--experiments <number>', 'accepted experiments in the whole run, or none for no limit')
+    .option('--tokens <number>', 'tokens that exploration may use, such as 5M, or none for no limit')
+    .option('--cost <dollars>', 'US dollars that exploration may cost, or none for no limit')
     .option('--until <time>', 'a date and time at which everything must be over, or none');
   examples(
     change,
     'hma budget --add 1h',
     'hma budget --total 8h --review 20m',
     'hma budget --experiments none --until 2026-12-01T18:00',
+    'hma budget --tokens 5M --cost 20',
   ).action((options: BudgetOptions) => act(() => budget(desk, options))());
   const choose = withRun(
     program
@@ -234,6 +238,19 @@ function describeLooking(program: Command, desk: Desk, act: Act): void {
   withRun(program.command('candidates').description('all candidates'))
     .addOption(new Option('--sort <order>', 'how to order them').choices([...candidateOrders]))
     .action((options: RunOptions & { sort?: CandidateOrder }) => act(() => candidates(desk, options))());
+  examples(
+    program
+      .command('prompt')
+      .description('what the agents will be told, or what a session was told')
+      .option('--review', 'the final review’s prompt instead of an option’s')
+      .option('--template', 'the built-in template, to begin your own with')
+      .option('--session <option>', 'what was sent: an option’s number, or review')
+      .option('--run <id>', 'another run than the latest of this folder')
+      .action((options: PromptOptions) => act(() => prompt(desk, options))()),
+    'hma prompt                       the first session’s prompt, from hma.yaml',
+    'hma prompt --template > my.md    then: prompts: {exploration: {file: my.md}}',
+    'hma prompt --session 3',
+  );
   const read = withRun(program.command('log').description('what happened; or what a session printed'))
     .option('--session <n>', "an option's number, or review: its program's output")
     .option('--events', 'the ledger as JSON lines')

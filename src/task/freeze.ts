@@ -83,6 +83,8 @@ const frozen: z.ZodType<Contract> = z.strictObject({
     totalMs: amount,
     reviewMs: span,
     experiments: amount.nullable(),
+    tokens: amount.exactOptional(),
+    cost: z.number().positive().exactOptional(),
     until: z.int().nullable(),
   }),
   lateRule: z.discriminatedUnion('rule', [
@@ -90,7 +92,14 @@ const frozen: z.ZodType<Contract> = z.strictObject({
     z.strictObject({ rule: z.literal('submitted'), graceMs: span }),
   ]),
   fallback: z.enum(['standing', 'record']),
-  failures: z.strictObject({ attempts: amount, waitMs: span, then: z.enum(['handover', 'pause']) }),
+  failures: z.strictObject({
+    attempts: amount,
+    waitMs: span,
+    then: z.enum(['handover', 'pause']),
+    usageLimit: z
+      .strictObject({ then: z.enum(['wait', 'handover', 'pause']), pauseClock: z.boolean() })
+      .exactOptional(),
+  }),
   stallMs: amount,
   stopAfterBarren: amount.nullable(),
   notify,
@@ -108,7 +117,11 @@ const frozen: z.ZodType<Contract> = z.strictObject({
     readable: strings,
     writable: strings,
   }),
-  prompts: z.strictObject({ exploration: z.string().exactOptional(), review: z.string().exactOptional() }),
+  prompts: z.strictObject({
+    exploration: z.string().exactOptional(),
+    review: z.string().exactOptional(),
+    recordKeeping: z.boolean().exactOptional(),
+  }),
   environment: variables,
   state: z.string().nullable(),
 });

@@ -104,8 +104,20 @@ export interface Budgets {
   readonly reviewMs: number;
   /** Most accepted experiments of the run [N]; null = no limit. */
   readonly experiments: number | null;
+  /** Most tokens that exploration may use, input and output together; absent = no limit. */
+  readonly tokens?: number;
+  /** Most money that exploration may cost, USD; absent = no limit. */
+  readonly cost?: number;
   /** Unix ms at which everything must be over (a rental's end); null = none. */
   readonly until: number | null;
+}
+
+/** What follows when an agent's usage limit is reached. */
+export interface UsageLimitPolicy {
+  /** Another attempt after the reset, the other agent at once, or a pause until a person resumes. A reset after the end of exploration is not waited for. */
+  readonly then: 'wait' | 'handover' | 'pause';
+  /** Whether waiting stops the run's clock. */
+  readonly pauseClock: boolean;
 }
 
 /** What follows when an attempt failed (crash, usage limit, stall ...). */
@@ -116,6 +128,8 @@ export interface FailurePolicy {
   readonly waitMs: number;
   /** After the last attempt: let the option end and go on with the other agent, or pause the run. */
   readonly then: 'handover' | 'pause';
+  /** Absent in contracts that were frozen before it existed: wait, with the clock running. */
+  readonly usageLimit?: UsageLimitPolicy;
 }
 
 export type Notify =
@@ -173,7 +187,12 @@ export interface Contract {
     readonly writable: readonly string[];
   };
   /** Prompt templates' texts that replace the built-in ones. */
-  readonly prompts: { readonly exploration?: string; readonly review?: string };
+  readonly prompts: {
+    readonly exploration?: string;
+    readonly review?: string;
+    /** Asks agents to commit each round and to keep a journal. */
+    readonly recordKeeping?: boolean;
+  };
   /** Names of environment variables passed on to sessions, evaluations and graders. */
   readonly environment: readonly string[];
   /** State folder named by the contract, absolute; null = the default. */

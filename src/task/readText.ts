@@ -128,7 +128,11 @@ export async function readTexts(source: ContractSource, world: World, report: Re
   ]);
   return {
     objective: objective?.text ?? '',
-    prompts: { ...(exploration ? { exploration: exploration.text } : {}), ...(review ? { review: review.text } : {}) },
+    prompts: {
+      ...(exploration ? { exploration: exploration.text } : {}),
+      ...(review ? { review: review.text } : {}),
+      ...(source.prompts.recordKeeping ? { recordKeeping: true } : {}),
+    },
     sources: {
       ...(objective?.file === undefined ? {} : { objective: objective.file }),
       prompts: [exploration?.file, review?.file].filter((file) => file !== undefined),

@@ -5,6 +5,7 @@ import {
   countOrNone,
   duration,
   expecting,
+  flag,
   mapping,
   path,
   paths,
@@ -136,6 +137,9 @@ export const contractSource = mapping(
       {
         exploration: textOrFile('the prompt’s text').optional().describe('Template of an option’s prompt.'),
         review: textOrFile('the prompt’s text').optional().describe('Template of the reviewer’s prompt.'),
+        recordKeeping: flag
+          .default(false)
+          .describe('Ask agents to commit each round to git and to keep a journal in JOURNAL.md. Default false.'),
       },
       'a mapping',
     )

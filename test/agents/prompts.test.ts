@@ -224,3 +224,9 @@ it('what others wrote stays one quoted line', () => {
     '- `job 9` (less than a minute old)\n- and 4 more\n',
   );
 });
+
+it('asks for a record only where the contract wants it', () => {
+  const asked = textOf(explorationPrompt(facts({ prompts: { recordKeeping: true } })));
+  expect(asked).toMatch(/JOURNAL\.md[^]*# Where things stand/);
+  expect(textOf(explorationPrompt(facts()))).not.toMatch(/journal|\n\n\n/i);
+});

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { version } from '../../src/base/version.ts';
 import { budgetWish } from '../../src/cli/commands/intents.ts';
+import { exitCodes } from '../../src/cli/exitCodes.ts';
 import { sortCandidates } from '../../src/cli/commands/looking.ts';
 import type { Desk } from '../../src/cli/desk.ts';
 import { interruptions } from '../../src/cli/interrupt.ts';
@@ -115,6 +116,30 @@ test('status, candidates and list of runs without a controller, in words', async
     /^run .*\n20261130-181123-ab12 .*finished.*\n20261130-171123-ab00 .*not running/,
   );
   expect((await hma(['list', '--all'], { cwd: root })).out).toContain('houses  /work/houses');
+});
+
+test('prompt tells beforehand what agents will be told, afterwards what a session was told, and gives the template', async () => {
+  const folder = join(root, 'previewed');
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, 'hma.yaml'),
+    'objective: Lower the loss.\ncandidate: model.json\nevaluate: ["true"]\nagents: {A: {name: a, command: ["true"]}, B: {name: b, command: ["true"]}}\n',
+  );
+  writeFileSync(join(folder, 'model.json'), '{}');
+  const first = await hma(['prompt'], { cwd: folder });
+  expect(first).toMatchObject({ exit: 0, err: expect.stringContaining('a preview') });
+  expect(first.out).toMatch(/^Lower the loss\.\n[^]*about 345 minutes[^]*No candidate has been accepted yet/);
+  expect((await hma(['prompt', '--review'], { cwd: folder })).out).toContain('hma nominate ID');
+  expect((await hma(['prompt', '--template'], { cwd: folder })).out).toContain('{{objective}}');
+  writeFileSync(join(folder, 'hma.yaml'), 'objective: 3\n');
+  expect(await hma(['prompt'], { cwd: folder })).toMatchObject({ exit: exitCodes.contract, out: '' });
+
+  const shown = join(runFolderOf(home, workspace, '20261130-181123-ab12'), 'sessions/option-1/shown');
+  mkdirSync(shown);
+  writeFileSync(join(shown, 'prompt.md'), 'what was sent\n');
+  expect(await hma(['prompt', '--session', '1'])).toMatchObject({ exit: 0, out: 'what was sent\n', err: '' });
+  expect((await hma(['prompt', '--session', '9'])).err).toContain('has no prompt of option 9');
+  expect((await hma(['prompt', '--session', 'last'])).err).toContain('takes an option');
 });
 
 test('--json prints what the schemas say', async () => {
