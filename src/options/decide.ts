@@ -5,6 +5,7 @@ import type { RunState } from '../run/model.ts';
 import { capOf, experimentsLeft } from '../run/schedule.ts';
 import { otherAgent, type AgentSlot } from '../task/model.ts';
 import { latestAttempt } from './evolve.ts';
+import { afterFailure, allOutUntil, countsAsFailure, longestWaitMs, shortestWaitMs } from './failures.ts';
 import type { Attempt, AttemptExit, Closure, Option, SessionName } from './model.ts';
 
 /** Longest time between the k-th acceptance and the interrupt when the session never asks for that receipt, ms (domain.md). */
@@ -15,10 +16,6 @@ const afterThawMs = 60_000;
 const atOnceMs = 10_000;
 /** Ends at once in a row that pause the run. */
 const endsAtOnceToPause = 4;
-/** Longest wait between failing options, ms. */
-const longestWaitMs = 15 * 60_000;
-/** Shortest such wait, ms: `failures.wait: 0` makes no hot loop. */
-const shortestWaitMs = 1000;
 
 /** The agent of the next option: strictly the other one (invariant 11); always the same when there is only one. */
 export function nextAgent(state: RunState): AgentSlot {
@@ -40,6 +37,8 @@ export function optionEnd(state: RunState, option: Option, given: { active: numb
       return { kind: 'now', reason: 'stopped' };
     case 'deadline':
       return { kind: 'now', reason: 'deadline' };
+    case 'budget':
+      return { kind: 'now', reason: 'budget' }; // tokens or money; experiments end at a boundary
     case 'requested':
       return { kind: 'now', reason: 'handoff' };
     default:
@@ -83,7 +82,7 @@ export function decideAttemptEnd(
     attempt.startingAt < state.resumedAt;
   const failure: Failure | null =
     thawed && end.failure ? { reason: 'after_thaw', detail: end.failure.detail } : end.failure;
-  const counts = failure !== null && failure.reason !== 'after_thaw';
+  const counts = failure !== null && countsAsFailure(failure, given.active - attempt.startingAt);
   const data = { session, attempt: attempt.number, exit, endedItself, failure, counts };
   return { type: 'attempt.ended', data: { ...data, retryAt: retryTime({ state, option, failure, counts }, given) } };
 }
@@ -94,18 +93,16 @@ function retryTime(
 ): number | null {
   const { state, option, failure, counts } = end;
   if (!option || option.state !== 'open' || option.accepted.length >= capOf(state)) return null;
-  const { attempts, waitMs } = state.terms.failures;
+  const { waitMs } = state.terms.failures;
   if (failure === null) {
     // The paper's single-agent baseline is asked again when it ends itself; never in a hot loop.
     return state.terms.policy.mode === 'single'
       ? given.active + Math.min(longestWaitMs, Math.max(shortestWaitMs, waitMs) * quickAttempts(option, given.active))
       : null;
   }
-  if (!counts) return given.active;
-  if (option.failures + 1 >= attempts) return null;
-  const wait = Math.min(longestWaitMs, waitMs * 2 ** option.failures);
-  const reset = failure.resetAt === undefined ? 0 : Math.max(0, failure.resetAt - given.wall);
-  return given.active + Math.max(wait, reset);
+  const failed = option.failures + (counts ? 1 : 0);
+  const after = afterFailure(state, { option, failure, failed, endedAt: given.active }, given);
+  return after.next === 'retry' ? after.at : null;
 }
 
 /** Attempts in a row, this one included, that ended within seconds. */
@@ -122,20 +119,36 @@ function quickAttempts(option: Option, active: number): number {
 /** When the next option may start: at once, later (options that end at once or fail are slowed down), or not before a person says so. */
 export type NextStart =
   | { readonly kind: 'at'; readonly active: number }
-  | { readonly kind: 'pause'; readonly detail: string };
+  | {
+      readonly kind: 'pause';
+      readonly reason: 'agents_end_at_once' | 'usage_limit';
+      readonly detail: string;
+      /** Unix ms at which it is over by itself; null = when a person says so. */
+      readonly until: number | null;
+    };
 
-/** Slows down options that follow each other in seconds; pauses when they never do anything. */
-export function nextStart(state: RunState): NextStart {
+/** Slows down options that follow each other in seconds; pauses when they never do anything, or when no agent may be used. */
+export function nextStart(state: RunState, given: Pick<Given, 'wall'>): NextStart {
   const closed = state.options.filter((option) => option.state === 'closed');
   const last = closed.at(-1);
   if (!last?.closedAt) return { kind: 'at', active: 0 };
-  const trailing = closed.length - 1 - closed.findLastIndex((option) => !endedAtOnce(option) && !failedIdle(option));
   const sincePerson = state.resumedAt !== null && state.resumedAt >= last.closedAt;
+  const reset = sincePerson ? null : allOutUntil(state, given.wall);
+  if (reset !== null)
+    return {
+      kind: 'pause',
+      reason: 'usage_limit',
+      detail: 'the usage limit of every agent of the run is reached',
+      until: reset,
+    };
+  const trailing = closed.length - 1 - closed.findLastIndex((option) => !endedAtOnce(option) && !failedIdle(option));
   if (trailing < 2 || sincePerson) return { kind: 'at', active: last.closedAt };
   const atOnce = closed.length - 1 - closed.findLastIndex((option) => !endedAtOnce(option));
   if (atOnce >= endsAtOnceToPause) {
     return {
       kind: 'pause',
+      reason: 'agents_end_at_once',
+      until: null,
       detail: `the last ${atOnce} sessions ended within seconds without submitting anything; look at their output (hma log), then resume`,
     };
   }

@@ -4,6 +4,7 @@ import type { RunFact } from '../run/events.ts';
 import type { RunState } from '../run/model.ts';
 import { reviewerEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
 import { latestAttempt } from '../options/evolve.ts';
+import { isPointlessAtOnce } from '../options/failures.ts';
 import { otherAgent, type AgentSlot } from '../task/model.ts';
 import type { Review, ReviewOutcome } from './model.ts';
 import { fallbackCandidate } from './selection.ts';
@@ -66,7 +67,8 @@ export function nextReviewStep(state: RunState, review: Review, given: Given): R
   const asked = review.attempts.filter(
     (attempt) => attempt.state !== 'ended' || attempt.failure?.reason !== 'after_thaw',
   ).length;
-  const again = thawed || (asked < reviewAttempts && left * 3 >= window);
+  const pointless = latest.failure !== null && isPointlessAtOnce(latest.failure.reason);
+  const again = thawed || (!pointless && asked < reviewAttempts && left * 3 >= window);
   return again ? { do: state.pause ? 'hold' : 'start' } : end;
 }
 

@@ -1,15 +1,19 @@
 import type { Given } from '../base/fact.ts';
+import type { Failure } from '../agents/port.ts';
 import { record, standing } from '../archive/order.ts';
 import { isUndecided } from '../experiments/model.ts';
 import { barrenInARow, nextAgent, nextStart, optionEnd } from '../options/decide.ts';
+import { costOf, explorationUsage, sumOf, type Prices } from '../analysis/usage.ts';
 import { latestAttempt } from '../options/evolve.ts';
+import { tokensOf } from '../options/usage.ts';
+import { afterFailure, afterLast } from '../options/failures.ts';
 import type { Closure, Option, SessionName } from '../options/model.ts';
 import { decideOutcome, decideSelection, nextReviewStep, reviewerOf, skipReason } from '../review/decide.ts';
 import type { Review } from '../review/model.ts';
 import { finalCandidate, ownSelection } from '../review/selection.ts';
 import type { AgentSlot } from '../task/model.ts';
 import type { RunFact } from './events.ts';
-import type { RunState } from './model.ts';
+import type { PauseReason, RunState } from './model.ts';
 import { experimentsLeft, explorationEndsAt, reviewerEndsAt } from './schedule.ts';
 
 /** The next thing to do about sessions. `record` is a decision; the others touch the world and are safe to repeat. */
@@ -30,6 +34,8 @@ export type Step =
 /** What the adapter of the running session needs; the linger is the time from the k-th receipt to the interrupt, ms. */
 export interface NextOptions {
   readonly lingerMs: number;
+  /** What models cost, for `budgets.cost`; nothing has a price when absent. */
+  readonly prices?: Prices;
 }
 
 const wait = (why: string, wakeAt: number | null = null): Step => ({ do: 'wait', wakeAt, why });
@@ -40,6 +46,8 @@ const recordFacts = (...facts: RunFact[]): Step => ({ do: 'record', facts });
  * what happened, and asks again; after a crash it asks the same question of the replayed state.
  */
 export function nextStep(state: RunState, given: Given, options: NextOptions): Step {
+  if (state.pause?.until !== undefined && given.wall >= state.pause.until)
+    return recordFacts({ type: 'run.resumed', data: { by: 'hma' } });
   switch (state.phase) {
     case 'exploring':
       return nextInExploration(state, given, options);
@@ -58,7 +66,7 @@ const pausedAtBoundary: RunFact = {
 };
 
 function nextInExploration(state: RunState, given: Given, options: NextOptions): Step {
-  const ending = explorationMustEnd(state, given);
+  const ending = explorationMustEnd(state, given, options.prices ?? {});
   if (ending) return recordFacts(ending);
   const option = state.options.at(-1);
   if (option?.state === 'open') return nextInOption(state, option, { ...given, ...options });
@@ -67,9 +75,8 @@ function nextInExploration(state: RunState, given: Given, options: NextOptions):
     return recordFacts({ type: 'exploration.ended', data: { reason: state.explorationEnding } });
   if (state.pause) return wait('paused');
   if (state.pauseAfter) return recordFacts(pausedAtBoundary);
-  const start = nextStart(state);
-  if (start.kind === 'pause')
-    return recordFacts({ type: 'run.paused', data: { reason: 'agents_end_at_once', detail: start.detail, by: 'hma' } });
+  const start = nextStart(state, given);
+  if (start.kind === 'pause') return recordFacts(pausedByFailure(start));
   if (start.active > given.active)
     return wait(
       'slowed down: sessions end without doing anything',
@@ -78,7 +85,7 @@ function nextInExploration(state: RunState, given: Given, options: NextOptions):
   return { do: 'openOption', agent: nextAgent(state) };
 }
 
-function explorationMustEnd(state: RunState, given: Given): RunFact | null {
+function explorationMustEnd(state: RunState, given: Given, prices: Prices): RunFact | null {
   if (state.explorationEnding) return null;
   const because = (reason: 'deadline' | 'budget' | 'barren'): RunFact => ({
     type: 'exploration.ending',
@@ -87,9 +94,18 @@ function explorationMustEnd(state: RunState, given: Given): RunFact | null {
   if (given.active >= explorationEndsAt(state, given)) return because('deadline');
   const between = state.options.at(-1)?.state !== 'open' && state.options.at(-1)?.state !== 'ending';
   if (between && experimentsLeft(state) <= 0) return because('budget');
+  if (!state.pause && isUsedUp(state, prices)) return because('budget');
   const { stopAfterBarren } = state.terms;
   if (between && stopAfterBarren !== null && barrenInARow(state) >= stopAfterBarren) return because('barren');
   return null;
+}
+
+/** Whether exploration has used what it may of tokens or money. What its harnesses have not told yet is not known here. */
+function isUsedUp(state: RunState, prices: Prices): boolean {
+  const { tokens = Infinity, cost = Infinity } = state.budgets;
+  if (tokens === Infinity && cost === Infinity) return false;
+  const used = explorationUsage(state);
+  return tokensOf(sumOf(used)) >= tokens || costOf(used, prices).billed >= cost;
 }
 
 function nextInOption(state: RunState, option: Option, given: Given & NextOptions): Step {
@@ -112,13 +128,34 @@ function nextInOption(state: RunState, option: Option, given: Given & NextOption
       : wait('waiting before another attempt', Math.min(option.retryAt, deadline));
   }
   if (latest.failure === null) return { do: 'endOption', option: option.number, reason: 'natural' };
-  const mustPause = state.terms.failures.then === 'pause' || state.terms.policy.mode === 'single';
-  if (!mustPause)
-    return { do: 'endOption', option: option.number, reason: latest.failure.reason === 'stall' ? 'stalled' : 'failed' };
-  if (state.pause) return wait('paused');
-  const detail = `${state.terms.agents[option.agent].name}: ${latest.failure.reason} (${latest.failure.detail})`;
-  return recordFacts({ type: 'run.paused', data: { reason: 'agent_failed', detail, by: 'hma' } });
+  return nextAfterFailure(state, option, { failure: latest.failure, endedAt: latest.endedAt, given });
 }
+
+/** A failed attempt after which none was granted: the option ends, or the run pauses. */
+function nextAfterFailure(
+  state: RunState,
+  option: Option,
+  end: { readonly failure: Failure; readonly endedAt: number; readonly given: Given },
+): Step {
+  const { failure, endedAt, given } = end;
+  // decided already, and not again while the wall clock alone goes on
+  if (state.pause?.reason === 'usage_limit') return wait('paused');
+  const asked = afterFailure(state, { option, failure, failed: option.failures, endedAt }, given);
+  const after = asked.next === 'retry' ? afterLast(state, option, failure) : asked;
+  if (after.next !== 'pause')
+    return { do: 'endOption', option: option.number, reason: failure.reason === 'stall' ? 'stalled' : 'failed' };
+  return state.pause ? wait('paused') : recordFacts(pausedByFailure(after));
+}
+
+const pausedByFailure = (pause: { reason: PauseReason; detail: string; until: number | null }): RunFact => ({
+  type: 'run.paused',
+  data: {
+    reason: pause.reason,
+    detail: pause.detail,
+    by: 'hma',
+    ...(pause.until === null ? {} : { until: pause.until }),
+  },
+});
 
 function nextInEnding(state: RunState, option: Option): Step {
   if (option.reapedAt === null) {

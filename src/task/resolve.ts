@@ -8,7 +8,7 @@ import {
   resolveValidate,
   type Report,
 } from './programs.ts';
-import { parseDateTime, parseDuration, parseSize, sayDuration } from './quantities.ts';
+import { parseDateTime, parseDuration, parseSize, parseTokens, sayDuration } from './quantities.ts';
 import type { ContractSource } from './schema.ts';
 
 /** What resolving needs to know of the world: folders, and the texts of files that the contract names. */
@@ -55,7 +55,15 @@ export function resolveContract(source: ContractSource, facts: ResolveFacts, rep
     budgets,
     lateRule: resolveLateRule(source, budgets, report),
     fallback: source.fallback,
-    failures: { attempts: source.failures.attempts, waitMs: ms(source.failures.wait), then: source.failures.then },
+    failures: {
+      attempts: source.failures.attempts,
+      waitMs: ms(source.failures.wait),
+      then: source.failures.then,
+      usageLimit:
+        typeof source.failures.usageLimit === 'string'
+          ? { then: source.failures.usageLimit, pauseClock: false }
+          : source.failures.usageLimit,
+    },
     stallMs: ms(source.stall),
     stopAfterBarren: source.stopAfterBarren === 'none' ? null : source.stopAfterBarren,
     notify: resolveNotify(source, report),
@@ -201,7 +209,7 @@ function resolvePolicy(source: ContractSource, report: Report): Policy {
 }
 
 function resolveBudgets(source: ContractSource, policy: Policy, report: Report): Budgets {
-  const { total, review, experiments, until } = source.budgets;
+  const { total, review, experiments, tokens, cost, until } = source.budgets;
   const totalMs = ms(total);
   let reviewMs = review === undefined ? defaultReviewMs : ms(review);
   if (policy.mode === 'single') {
@@ -233,6 +241,8 @@ function resolveBudgets(source: ContractSource, policy: Policy, report: Report):
     totalMs,
     reviewMs,
     experiments: experiments === 'none' ? null : experiments,
+    ...(tokens === 'none' ? {} : { tokens: parseTokens(tokens)! }),
+    ...(cost === 'none' ? {} : { cost }),
     until: until === undefined ? null : parseDateTime(until)!,
   };
 }

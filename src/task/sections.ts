@@ -10,9 +10,11 @@ import {
   finite,
   flag,
   mapping,
+  moneyOrNone,
   path,
   size,
   text,
+  tokensOrNone,
   variableNames,
   wait,
   word,
@@ -244,6 +246,16 @@ export const budgets = mapping(
       .describe('Active runtime of the whole run, review included. Pauses do not count. Default 6h.'),
     review: duration.optional().describe('Active runtime reserved for the final review. Default 15m.'),
     experiments: countOrNone.default('none').describe('Most accepted experiments of the whole run. Default none.'),
+    tokens: tokensOrNone
+      .default('none')
+      .describe(
+        'Most tokens of all sessions of exploration together, input of every kind (cache reads too) and output, as their harnesses tell them: 5M, 200k. When it is reached the session is ended and the review begins, whose tokens come on top. Default none.',
+      ),
+    cost: moneyOrNone
+      .default('none')
+      .describe(
+        'The same in US dollars, by the prices that `hma prices` shows; models without a price are not counted, and said. Default none.',
+      ),
     until: dateTime
       .optional()
       .describe(
@@ -276,6 +288,31 @@ export const failures = mapping(
     then: word(['handover', 'pause'])
       .default('handover')
       .describe('After the last attempt: go on with the other agent, or pause the run. Default handover.'),
+    usageLimit: z
+      .union(
+        [
+          word(['wait', 'handover', 'pause']),
+          mapping(
+            {
+              then: word(['wait', 'handover', 'pause'])
+                .default('wait')
+                .describe(
+                  'Another attempt after the reset, the other agent at once, or a pause until you resume. Default wait.',
+                ),
+              pauseClock: flag.default(false).describe('Whether waiting stops the run’s clock. Default false.'),
+            },
+            'wait, handover, pause or a mapping',
+          ),
+        ],
+        expecting(
+          'wait, handover, pause or a mapping',
+          'Write wait, handover, pause, or {then: wait, pauseClock: true}.',
+        ),
+      )
+      .default('wait')
+      .describe(
+        'When an agent’s usage limit is reached. A reset after the end of exploration is never waited for: the other agent goes on. When both are out, the run pauses until the earliest reset.',
+      ),
   },
   'a mapping',
 );

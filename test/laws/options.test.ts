@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
+import type { Failure } from '../../src/agents/port.ts';
 import type { Option } from '../../src/options/model.ts';
 import type { RunState } from '../../src/run/model.ts';
+import { explorationEndsAt } from '../../src/run/schedule.ts';
 import { counts, ofType, simulated, walk } from './traces.ts';
 
 const { traces, hold } = simulated(3);
@@ -105,9 +107,14 @@ describe('options', () => {
         if (failure.reason === 'after_thaw')
           return expect({ counted, retryAt }).toStrictEqual({ counted: false, retryAt: event.active });
         expect(counted).toBe(true);
-        const reset = failure.resetAt === undefined ? 0 : failure.resetAt - event.wall;
-        const wait = Math.min(900_000, failures.waitMs * 2 ** option.failures);
-        expect(retryAt).toBe(option.failures + 1 >= failures.attempts ? null : event.active + Math.max(wait, reset));
+        const reset = failure.resetAt === undefined ? 0 : Math.max(0, failure.resetAt - event.wall);
+        const waits = ['usage_limit', 'overloaded'].includes(failure.reason) ? 1000 : 0;
+        const wait = Math.max(waits, Math.min(900_000, failures.waitMs * 2 ** option.failures));
+        const due = event.active + (failure.reason === 'context_overflow' ? 0 : Math.max(wait, reset));
+        const last = option.failures + 1 >= failures.attempts;
+        if (failure.reason === 'usage_limit') expect(retryAt === null || (!last && retryAt === due)).toBe(true);
+        else if (failure.reason === 'login_expired') expect(retryAt).toBeNull();
+        else expect(retryAt).toBe(last ? null : due);
         if (
           retryAt !== null ||
           after.pause ||
@@ -123,10 +130,18 @@ describe('options', () => {
           );
         if (next?.type === 'run.paused')
           expect(next.data).toMatchObject({
-            reason: failures.then === 'pause' || policy.mode === 'single' ? 'agent_failed' : 'requested',
+            reason:
+              failure.reason === 'usage_limit'
+                ? expect.stringMatching(/^(?:usage_limit|agent_failed|requested)$/u)
+                : failure.reason === 'login_expired'
+                  ? expect.stringMatching(/^(?:agent_failed|requested)$/u)
+                  : failures.then === 'pause' || policy.mode === 'single'
+                    ? 'agent_failed'
+                    : 'requested',
           });
         else if (next?.type === 'option.ending' && (next.data as { reason: string }).reason !== 'handoff') {
-          expect(failures.then === 'handover' && policy.mode === 'alternate').toBe(true);
+          expect(policy.mode === 'alternate').toBe(true);
+          expect(failures.then === 'handover' || (failure.reason === 'usage_limit' && !last)).toBe(true);
           expect(next.data).toMatchObject({ reason: failure.reason === 'stall' ? 'stalled' : 'failed' });
         }
       }),
@@ -134,7 +149,18 @@ describe('options', () => {
     const reasons = counts(
       traces.flatMap(({ events }) => ofType(events, 'attempt.ended').map(({ data }) => String(data.failure?.reason))),
     );
-    for (const reason of ['crash', 'usage_limit', 'out_of_memory', 'not_started', 'runner_lost', 'stall', 'after_thaw'])
+    for (const reason of [
+      'crash',
+      'usage_limit',
+      'out_of_memory',
+      'not_started',
+      'runner_lost',
+      'stall',
+      'after_thaw',
+      'login_expired',
+      'overloaded',
+      'context_overflow',
+    ])
       expect(reasons, reason).toHaveProperty(reason);
   });
 
@@ -152,6 +178,58 @@ describe('options', () => {
         if (event.type === 'evaluation.starting' || event.type === 'option.opened') expect(before.pause).toBeNull();
       }),
     );
+  });
+
+  it('a usage limit is never waited for beyond the end of exploration, nor asked again before its reset, and where all are out the run pauses until the earliest', () => {
+    const seen = { waited: 0, paused: 0, resumed: 0, handedOver: 0, allOut: 0 };
+    const outOf = (state: RunState, slot: 'A' | 'B'): { failure: Failure; option: Option } | null => {
+      const option = state.options.findLast(({ agent, attempts }) => agent === slot && attempts.length > 0);
+      const last = option?.attempts.at(-1);
+      const failure = last?.state === 'ended' ? last.failure : null;
+      return option && failure?.reason === 'usage_limit' ? { failure, option } : null;
+    };
+    hold((trace) =>
+      walk(trace, (event, before) => {
+        const given = { wall: event.wall, mono: event.mono, active: event.active, boot: '' };
+        const single = before.terms.policy.mode === 'single';
+        if (
+          event.type === 'attempt.ended' &&
+          event.data.failure?.reason === 'usage_limit' &&
+          event.data.retryAt !== null
+        ) {
+          if (!single) expect(event.data.retryAt).toBeLessThan(explorationEndsAt(before, given));
+          expect(before.terms.failures.usageLimit?.then).not.toBe('pause');
+          seen.waited++;
+        }
+        if (event.type === 'run.paused' && event.data.reason === 'usage_limit') seen.paused++;
+        if (event.type === 'run.resumed' && event.data.by === 'hma' && before.pause?.reason === 'usage_limit') {
+          expect(event.wall).toBeGreaterThanOrEqual(before.pause.until ?? Infinity);
+          seen.resumed++;
+        }
+        if (event.type === 'option.ending' && event.data.reason === 'failed') {
+          const out = outOf(before, before.options.at(-1)?.agent ?? 'A');
+          if (out?.option.number === event.data.option) seen.handedOver++;
+        }
+        if (event.type === 'attempt.starting' && event.data.session.kind === 'option') {
+          const option = before.options.at(-1);
+          const out = option && outOf(before, option.agent);
+          const since = out?.option.attempts.at(-1);
+          const resumed = (before.resumedAt ?? -1) >= (since?.state === 'ended' ? since.endedAt : 0);
+          // by the clock that the wait is measured with: the wall may have been set since
+          if (out && out.option.number === option.number && !resumed)
+            expect(event.active).toBeGreaterThanOrEqual(option.retryAt ?? 0);
+        }
+        if (event.type === 'option.opened' && before.options.length > 0) {
+          const resets = (single ? [before.terms.policy.first] : (['A', 'B'] as const)).map(
+            (slot) => outOf(before, slot)?.failure.resetAt ?? 0,
+          );
+          const resumed = (before.resumedAt ?? -1) >= (before.options.at(-1)?.closedAt ?? 0);
+          if (!resumed) expect(Math.min(...resets)).toBeLessThanOrEqual(event.wall);
+          else if (Math.max(...resets) > event.wall) seen.allOut++;
+        }
+      }),
+    );
+    for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   });
 
   it('options that do nothing are slowed down, then the run pauses: never a hot loop', () => {

@@ -120,6 +120,12 @@ const terms: fc.Arbitrary<Terms> = fc
       attempts: fc.integer({ min: 1, max: 3 }),
       waitMs: fc.constantFrom(0, 2_000, 10_000),
       then: often<'handover' | 'pause'>('handover', fc.constant('pause'), 2),
+      usageLimit: fc.constantFrom<NonNullable<Terms['failures']['usageLimit']>>(
+        { then: 'wait', pauseClock: false },
+        { then: 'wait', pauseClock: true },
+        { then: 'handover', pauseClock: false },
+        { then: 'pause', pauseClock: false },
+      ),
     }),
     stopAfterBarren: often<number | null>(null, fc.constantFrom(2, 4), 3),
     queue: fc.constantFrom(1, 3, 64),
@@ -161,6 +167,9 @@ const attemptScript: fc.Arbitrary<AttemptScript> = fc.record({
           'vanishes' as const,
           'stalls' as const,
           'out_of_memory' as const,
+          'login_expired' as const,
+          'overloaded' as const,
+          'context_overflow' as const,
         ),
       },
     ),
@@ -168,7 +177,7 @@ const attemptScript: fc.Arbitrary<AttemptScript> = fc.record({
       { weight: 1, arbitrary: fc.integer({ min: 10, max: 3_000 }) },
       { weight: 3, arbitrary: fc.integer({ min: 3_000, max: 90_000 }) },
     ),
-    resetIn: often<number | null>(null, fc.constantFrom(2_000, 40_000)),
+    resetIn: often<number | null>(null, fc.constantFrom(2_000, 40_000, 300_000), 1),
   }),
   looksAfter: often<number | null>(100, fc.constant(null)),
 });
@@ -310,9 +319,24 @@ const frosty = fc
     ],
   }));
 
+/** Agents whose usage limits are reached again and again, and persons who are patient. */
+const spent = anything.map((one): Scenario => ({
+  ...one,
+  attempts: one.attempts.map((attempt) => ({
+    ...attempt,
+    end: {
+      ...attempt.end,
+      how: attempt.end.how === 'endless' ? 'natural' : 'usage_limit',
+      after: (attempt.end.after % 9_000) + 10,
+    },
+  })),
+  pauseMs: 45_000,
+}));
+
 /** A whole world: terms, scripts of all that happens, and what comes from outside. */
 export const scenario: fc.Arbitrary<Scenario> = fc.oneof(
   { weight: 8, arbitrary: anything },
   { weight: 1, arbitrary: idle },
   { weight: 1, arbitrary: frosty },
+  { weight: 1, arbitrary: spent },
 );

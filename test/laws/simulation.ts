@@ -282,7 +282,9 @@ export class World {
     if ((step.do === 'wait' || step.do === 'watchAttempt') && step.wakeAt !== null)
       wakes.push(step.wakeAt - given.active);
     if (undecided(this.state).length > 0) wakes.push(verdictsEndAt(this.state, given) - given.active);
-    if (wakes.length === 0 || this.state.pause) return;
+    if (this.state.pause) wakes.length = 0;
+    if (this.state.pause?.until !== undefined) wakes.push(this.state.pause.until - given.wall);
+    if (wakes.length === 0) return;
     this.#timerAt = this.#elapsed + Math.max(1, Math.min(longestSleepMs, Math.ceil(Math.min(...wakes))));
   }
 

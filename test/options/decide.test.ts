@@ -183,16 +183,21 @@ it('a person’s and the clock’s word come first', () => {
 it('two sessions that end in seconds without an experiment slow the run down, four pause it, and a person’s resume starts it', () => {
   const ended = (count: number) =>
     Array.from({ length: count }, (_, index) => [1_000 * (index + 1), ...turn(index + 1)] as const);
-  expect([0, 1, 2, 3].map((count) => nextStart(after(...ended(count))))).toStrictEqual(
+  expect([0, 1, 2, 3].map((count) => nextStart(after(...ended(count)), at(9_999)))).toStrictEqual(
     [0, 1_000, 7_000, 13_000].map((active) => ({ kind: 'at', active })),
   );
-  expect(nextStart(after(...ended(4)))).toStrictEqual({
+  expect(nextStart(after(...ended(4)), at(9_999))).toStrictEqual({
     kind: 'pause',
+    reason: 'agents_end_at_once',
+    until: null,
     detail:
       'the last 4 sessions ended within seconds without submitting anything; look at their output (hma log), then resume',
   });
-  expect(nextStart(after(...ended(4), [4_001, paused], [4_001, resumed]))).toStrictEqual({ kind: 'at', active: 4_000 });
-  expect(nextStart(after(...ended(3), [4_000, ...turn(4, { candidates: [1] })]))).toStrictEqual({
+  expect(nextStart(after(...ended(4), [4_001, paused], [4_001, resumed]), at(9_999))).toStrictEqual({
+    kind: 'at',
+    active: 4_000,
+  });
+  expect(nextStart(after(...ended(3), [4_000, ...turn(4, { candidates: [1] })]), at(9_999))).toStrictEqual({
     kind: 'at',
     active: 4_000,
   });
@@ -209,5 +214,5 @@ it('options that fail without a candidate slow down too, whatever they submitted
     [1_000, ...turn(1, { closure: 'failed' })],
     [2_000, ...second.slice(0, 3), submitted(1, 2), rejected, ...second.slice(3)],
   );
-  expect(nextStart(state)).toStrictEqual({ kind: 'at', active: 3_000 });
+  expect(nextStart(state, at(9_999))).toStrictEqual({ kind: 'at', active: 3_000 });
 });

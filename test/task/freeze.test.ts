@@ -128,6 +128,12 @@ const source: fc.Arbitrary<ContractInput> = fc.record(
         attempts: fc.integer({ min: 1, max: 100 }),
         wait: fc.constantFrom(0, '10s'),
         then: fc.constantFrom('handover' as const, 'pause' as const),
+        usageLimit: fc.constantFrom(
+          'wait' as const,
+          'pause' as const,
+          { then: 'handover' as const },
+          { pauseClock: true },
+        ),
       },
       { requiredKeys: [] },
     ),

@@ -91,7 +91,12 @@ describe('the smallest contract', () => {
       budgets: { totalMs: 21_600_000, reviewMs: 900_000, experiments: null, until: null },
       lateRule: { rule: 'finished' },
       fallback: 'standing',
-      failures: { attempts: 3, waitMs: 30_000, then: 'handover' },
+      failures: {
+        attempts: 3,
+        waitMs: 30_000,
+        then: 'handover',
+        usageLimit: { then: 'wait', pauseClock: false },
+      },
       stallMs: 1_800_000,
       stopAfterBarren: null,
       notify: { kind: 'none' },
@@ -144,7 +149,7 @@ policy: {mode: alternate, first: B, tellCap: true}
 budgets: {total: 2h, review: 600, experiments: 40, until: "2026-12-01 18:00+01:00"}
 lateRule: submitted
 fallback: record
-failures: {attempts: 1, wait: 0, then: pause}
+failures: {attempts: 1, wait: 0, then: pause, usageLimit: {then: handover, pauseClock: true}}
 stall: 45m
 stopAfterBarren: 4
 notify: https://example.org/hook
@@ -202,7 +207,7 @@ private: ${join(outside, 'p.yaml')}
       budgets: { totalMs: 7_200_000, reviewMs: 600_000, experiments: 40, until: Date.UTC(2026, 11, 1, 17) },
       lateRule: { rule: 'submitted', graceMs: 200_000 },
       fallback: 'record',
-      failures: { attempts: 1, waitMs: 0, then: 'pause' },
+      failures: { attempts: 1, waitMs: 0, then: 'pause', usageLimit: { then: 'handover', pauseClock: true } },
       stallMs: 2_700_000,
       stopAfterBarren: 4,
       notify: { kind: 'url', url: 'https://example.org/hook' },
