@@ -102,13 +102,17 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
   const id = `${state.run}/option-${option.number}`;
   const agent = agentName(state, option.agent);
   const stands = optionStands(scene, option);
-  const parts = [
-    stands,
-    acceptedOf(state, option),
-    attemptsOf(option),
-    optionTime(scene, option),
-    bestWords(scene, option),
-  ];
+  const time = optionTime(scene, option);
+  const best = bestWords(scene, option);
+  const attempts = attemptsOf(option);
+  const accepted = acceptedOf(state, option);
+  // what counts first: a row in the side bar shows a few words only
+  const ordinary = option.state === 'closed' && ordinaryEnds.has(option.closure ?? 'natural');
+  const parts = ordinary
+    ? [accepted, best, attempts, stands, time]
+    : option.state === 'open' && stands === 'at work'
+      ? [accepted, stands, attempts, time, best]
+      : [stands, accepted, attempts, time, best];
   const rows =
     experiments.length === 0
       ? [noneRow(id, option)]
@@ -121,7 +125,7 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
       icon: optionIcon(state, option),
     },
     ...{ context: 'option session', session: { kind: 'option', number: option.number } },
-    spoken: `Option ${option.number} by ${agent}, ${parts.filter(Boolean).join(', ')}`,
+    spoken: `Option ${option.number} by ${agent}, ${[stands, `${accepted} accepted`, attempts, time, best].filter(Boolean).join(', ')}`,
     expand: option.state === 'closed' ? 'collapsed' : 'expanded',
     children: rows.length > groupSize ? grouped(id, rows) : rows,
   });
@@ -159,10 +163,13 @@ const closureWords: Readonly<Record<Closure, string>> = {
   stalled: 'stalled',
 };
 
+/** Ends that are nothing to stop at when a list of options is read. */
+const ordinaryEnds: ReadonlySet<Closure> = new Set(['natural', 'cap', 'deadline', 'budget']);
+
 function acceptedOf(state: RunState, option: Option): string {
   const cap = capOf(state);
   const most = Number.isFinite(cap) ? `/${cap}` : '';
-  return `${option.accepted.length}${most} accepted`;
+  return `${option.accepted.length}${most}`;
 }
 
 const attemptsOf = (option: Option): string =>
@@ -170,7 +177,12 @@ const attemptsOf = (option: Option): string =>
 
 function optionTime({ given }: RunScene, option: Option): string {
   const from = option.attempts.map(startOf).find((at) => at !== null) ?? option.openedAt;
-  return sayElapsed((option.endingAt ?? option.closedAt ?? given.active) - from, true);
+  const end = option.endingAt ?? option.closedAt;
+  if (end !== null) return sayElapsed(end - from, true);
+  const ms = given.active - from;
+  // a row that is drawn again each second would take its tooltip away under the mouse
+  if (ms < 10_000) return '';
+  return sayElapsed(ms < 60_000 ? Math.floor(ms / 10_000) * 10_000 : ms, true);
 }
 
 function bestWords({ state, candidates, records }: RunScene, option: Option): string {

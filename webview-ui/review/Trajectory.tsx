@@ -59,14 +59,15 @@ export function Trajectory(props: Props) {
           </li>
         </ul>
         <label class="inline">
-          Scale
+          <span class="unseen">Scale</span>
           <select
+            title="Scale"
             value={model.canLog ? scale : 'linear'}
             disabled={!model.canLog}
             onChange={(event) => onScale(event.currentTarget.value === 'log' ? 'log' : 'linear')}
           >
             <option value="linear">linear</option>
-            <option value="log">logarithmic</option>
+            <option value="log">log</option>
           </select>
         </label>
       </div>
@@ -74,10 +75,10 @@ export function Trajectory(props: Props) {
         {words}
       </p>
       <div class="plot" ref={box}>
-        <Plot {...props} model={model} size={size} />
+        {model.points.length > 0 && <Plot {...props} model={model} size={size} />}
         <Hover {...props} model={model} size={size} />
       </div>
-      <OptionsTable frame={frame} rows={rows} />
+      {model.points.length > 0 && <OptionsTable frame={frame} rows={rows} />}
     </section>
   );
 }

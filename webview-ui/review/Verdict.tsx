@@ -188,7 +188,7 @@ function RunActions({ frame, post }: { readonly frame: ReviewFrame; post: (messa
             Clear selection…
           </button>
         )}
-        {frame.grades === 'hidden' && (
+        {frame.grades === 'hidden' && frame.final && (
           <button
             type="button"
             data-asks="reveal"

@@ -17,8 +17,9 @@ const ownFolder = {
 };
 
 /** What a newcomer sees: no folder, no trust, no task, the set-up, hma.yaml in the editor. */
-export async function shootBeginning({ open, folder, camera }: Studio): Promise<void> {
-  const empty = await open(null);
+export async function shootBeginning(studio: Studio): Promise<void> {
+  const { camera } = studio;
+  const empty = await studio.open(null);
   await empty.show('HMA');
   await empty.view('Run').button('Open Folder').waitFor();
   await camera.take('welcome-no-folder', empty);
@@ -29,8 +30,8 @@ export async function shootBeginning({ open, folder, camera }: Studio): Promise<
   await camera.take('walkthrough', empty);
   await empty.close();
 
-  const own = folder('churn', ownFolder);
-  const window = await open(own, false);
+  const own = studio.folder('churn', ownFolder);
+  const window = await studio.open(own, false);
   await window.show('HMA');
   const run = window.view('Run');
   await until('words on trust', async () => (await run.words()).includes('not trusted'));

@@ -83,6 +83,7 @@ export class Camera {
   /** Takes a state in all looks, light first and last. The mouse goes out of the way, unless it shows something. */
   async take(name: StateName, { page }: Workbench, mouse: 'away' | 'stays' = 'away'): Promise<void> {
     if (mouse === 'away') await page.mouse.move(640, 0);
+    await settled(page);
     for (const look of looks) {
       await this.#turn(page, look);
       const path = join(gallery, `${name}-${look}.png`);
@@ -94,6 +95,7 @@ export class Camera {
   /** Takes a picture for the README, in light and dark, at twice the resolution. */
   async picture(name: PictureName, { page }: Workbench): Promise<void> {
     await page.mouse.move(640, 0);
+    await settled(page);
     const size = page.viewportSize() ?? { width: 1280, height: 800 };
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1.5, mobile: false });
@@ -125,3 +127,14 @@ export class Camera {
     await page.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`);
   }
 }
+
+/** Until nothing in the window is on its way; a state that stays busy is taken as it is. */
+const settled = (page: Page): Promise<unknown> =>
+  until(
+    'a window in which nothing is on its way',
+    () =>
+      page.evaluate<boolean>(
+        `!document.querySelector('.monaco-progress-container.active') && !/Activating/.test(document.querySelector('.statusbar')?.textContent ?? '')`,
+      ),
+    8000,
+  ).catch(() => undefined);

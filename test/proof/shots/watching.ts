@@ -45,9 +45,9 @@ export async function shootWatching(
   );
   const second = await studio.hold(builder);
   await window.page.keyboard.press('Control+p');
-  await window.quick.type('hma.yaml');
-  await window.quick.pick(/hma\.yaml/);
-  await window.lens('Show the Run').waitFor();
+  await window.quick.type('OBJECTIVE.md');
+  await window.quick.pick(/OBJECTIVE\.md/);
+  await window.tab('OBJECTIVE.md').waitFor();
   await window.terminalShows(/demo-builder/);
   await run.row(/^Option 2 by demo-builder/).waitFor();
   await camera.take('running', window);
