@@ -14,7 +14,7 @@ export interface Route {
 /** Reads the route from a request's path and body. */
 export function routeOf(method: string, path: string, body: Json): Route {
   const first = path.split('/')[1] ?? '';
-  const script = /^(v1|v1beta|responses|chat|models)$/.test(first) ? 'default' : first;
+  const script = /^v1(beta)?$/.test(first) ? 'default' : first;
   const google = /\/models\/([^/:]+):(\w+)$/.exec(path);
   const model = typeof body['model'] === 'string' ? body['model'] : (google?.[1] ?? '');
   const stream = google ? google[2] === 'streamGenerateContent' : body['stream'] === true;
