@@ -53,3 +53,22 @@ export function sayBytes(bytes: number): string {
   const value = bytes / 1000 ** step;
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
 }
+
+/** A number of tokens: `812`, `12.3k`, `4.56M`, `1.20B`. */
+export function sayTokens(tokens: number): string {
+  for (const [unit, size] of [
+    ['B', 1e9],
+    ['M', 1e6],
+    ['k', 1e3],
+  ] as const)
+    // what would be rounded up to the next unit is said in it
+    if (tokens >= size * 0.9995 && tokens >= 1000) return `${(tokens / size).toPrecision(3)}${unit}`;
+  return String(Math.round(tokens));
+}
+
+/** An amount of US dollars: `$0.0042`, `$1.23`, `$1,234`. */
+export function sayMoney(usd: number): string {
+  if (usd === 0) return '$0';
+  if (usd < 0.995) return `$${usd.toFixed(usd < 0.0995 ? 4 : 2)}`;
+  return `$${usd < 999.995 ? usd.toFixed(2) : Math.round(usd).toLocaleString('en-US')}`;
+}

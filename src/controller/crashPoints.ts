@@ -23,6 +23,7 @@ export const controllerCrashPoints = [
   'evaluation.read',
   'grading.beforeSpawn',
   'grading.spawned',
+  'responses.read',
   'session.beforeSignal',
   'session.signalled',
   'session.cleaned',

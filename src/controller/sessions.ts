@@ -24,6 +24,7 @@ import { reviewerGrace } from '../run/schedule.ts';
 import { crashAt } from './crashPoints.ts';
 import { writeSessionPrompt } from './materials.ts';
 import { endProgram, supervise, type ProgramEnd } from './programs.ts';
+import { followResponses, type Following } from './responses.ts';
 import type { Room } from './room.ts';
 import { newNonce, sessionIdOf, SessionFolder } from './sessionFolders.ts';
 
@@ -60,6 +61,7 @@ export function beginAttempt(room: Room, name: SessionName): void {
 export async function superviseAttempt(room: Room, name: SessionName, attempt: Attempt): Promise<void> {
   const folder = folderOf(room, name);
   const dir = folder.attempt(attempt.number);
+  using following = followAttempt(room, { name, attempt, dir });
   const end = await supervise({
     dir,
     nonce: attempt.nonce,
@@ -80,8 +82,25 @@ export async function superviseAttempt(room: Room, name: SessionName, attempt: A
       ]);
     },
   });
+  // the end is told last: before it nobody removes the HOME in which the words lie
+  await following?.finish();
   await recordAttemptEnd(room, { name, attempt, dir, end });
 }
+
+function followAttempt(
+  room: Room,
+  given: { readonly name: SessionName; readonly attempt: Attempt; readonly dir: string },
+): Following | null {
+  const session = sessionOf(room, given.name);
+  if (!session) return null;
+  const folder = folderOf(room, given.name);
+  const cwd = given.name.kind === 'review' ? folder.scratch : room.workspace;
+  return followResponses(room, { ...given, adapter: adapterOf(room, session), home: homeOf(room, folder), cwd });
+}
+
+/** The HOME of a session: its own, or the user's where the contract says so. */
+const homeOf = (room: Room, folder: SessionFolder): string =>
+  room.contract.isolation.ownHome ? folder.home : (room.env['HOME'] ?? folder.home);
 
 const currentAttempt = (room: Room, name: SessionName, attempt: Attempt): Attempt | undefined =>
   sessionOf(room, name)?.attempts.find(({ nonce }) => nonce === attempt.nonce);
@@ -98,7 +117,7 @@ async function prepareAttempt(
   const adapter = adapterOf(room, session);
   const agent = room.contract.agents[agentOf(session)];
   const ownHome = room.contract.isolation.ownHome;
-  const home = ownHome ? folder.home : (room.env['HOME'] ?? folder.home);
+  const home = homeOf(room, folder);
   const promptFile = join(folder.shown, 'prompt.md');
   const uid = review ? room.isolation.reviewUid : room.isolation.sessionUid;
   await freshFolders(folder, { ownHome, uid });

@@ -1,5 +1,5 @@
 import type { EndedProcess, ProcessIdentity } from '../machines/port.ts';
-import type { Failure } from '../agents/port.ts';
+import type { Failure, Response } from '../agents/port.ts';
 import type { AgentSlot } from '../task/model.ts';
 import type { AttemptExit, Closure, SessionName } from './model.ts';
 
@@ -38,6 +38,12 @@ export interface OptionEvents {
   'attempt.started': { readonly session: SessionName; readonly attempt: number; readonly runner: ProcessIdentity };
   /** Its first output was seen. */
   'attempt.spoke': { readonly session: SessionName; readonly attempt: number; readonly mono: number };
+  /** Responses of the model that were read since the last such event; each id once in a session's attempt. */
+  'attempt.responded': {
+    readonly session: SessionName;
+    readonly attempt: number;
+    readonly responses: readonly Response[];
+  };
   /** Write-ahead intent to end an attempt without ending its option. */
   'attempt.ending': { readonly session: SessionName; readonly attempt: number; readonly reason: 'stall' };
   'attempt.ended': {

@@ -1,6 +1,7 @@
 import type { StampedOf } from '../base/fact.ts';
 import type { OptionEvents } from './events.ts';
 import type { Attempt, EndStamps, Option } from './model.ts';
+import { addResponses } from './usage.ts';
 
 /** Stamps of a session that has not begun to end. */
 export const notEnding: EndStamps = {
@@ -61,6 +62,8 @@ function evolveAttempt(attempt: Attempt, event: Exclude<AttemptEvent, { type: 'a
         failure,
       };
     }
+    default:
+      return attempt; // what is said to a session, and what it used, is kept elsewhere
   }
 }
 
@@ -94,6 +97,7 @@ function openedOption(given: Pick<Option, 'number' | 'agent' | 'tokenHash' | 'op
     retryAt: null,
     ended: [],
     survivors: [],
+    usage: [],
   };
 }
 
@@ -133,6 +137,8 @@ function evolveOption(option: Option, event: Exclude<StampedOf<OptionEvents>, { 
       };
     case 'option.capSeen':
       return { ...option, capSeenAt: option.capSeenAt ?? event.active };
+    case 'attempt.responded':
+      return { ...option, usage: addResponses(option.usage, event.data.responses) };
     case 'attempt.ended':
       return {
         ...option,

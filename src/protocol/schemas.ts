@@ -45,6 +45,8 @@ export const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
     totalMs: active.exactOptional(),
     reviewMs: active.exactOptional(),
     experiments: z.int().positive().nullable().exactOptional(),
+    tokens: z.int().positive().nullable().exactOptional(),
+    cost: z.number().finite().positive().nullable().exactOptional(),
     until: z.number().finite().nullable().exactOptional(),
   }),
   z.object({ kind: z.literal('select'), candidate: z.string(), reason: z.string().trim().min(1).max(4000), by }),

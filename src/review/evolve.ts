@@ -1,6 +1,7 @@
 import type { StampedOf } from '../base/fact.ts';
 import { evolveAttempts } from '../options/evolve.ts';
 import type { OptionEvents } from '../options/events.ts';
+import { addResponses } from '../options/usage.ts';
 import type { ReviewEvents } from './events.ts';
 import type { Review, Selection } from './model.ts';
 
@@ -31,6 +32,8 @@ export function evolveReview(review: Review | null, event: ReviewEvent | Attempt
       return event.data.survivors.length === 0
         ? { ...review, survivors: [], reapedAt: event.active, cleanAt: event.active }
         : { ...review, survivors: event.data.survivors };
+    case 'attempt.responded':
+      return { ...review, usage: addResponses(review.usage, event.data.responses) };
     default:
       return { ...review, attempts: evolveAttempts(review.attempts, event) };
   }
@@ -47,6 +50,7 @@ function opened(event: Extract<ReviewEvent, { type: 'review.opened' | 'review.cl
     invalidBallots: 0,
     invalidReason: null,
     survivors: [],
+    usage: [],
     endReason: null,
     outcome: null,
     endingAt: null,

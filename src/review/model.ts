@@ -1,6 +1,7 @@
 import type { EndedProcess } from '../machines/port.ts';
 import type { AgentSlot } from '../task/model.ts';
 import type { Attempt, EndStamps } from '../options/model.ts';
+import type { ModelUsage } from '../options/usage.ts';
 
 /** How a final review came out, in one honest word (domain.md). */
 export type ReviewOutcome = 'chosen' | 'endorsed' | 'silent' | 'crashed' | 'late' | 'invalid' | 'skipped';
@@ -29,6 +30,8 @@ export interface Review extends Omit<EndStamps, 'settledAt'> {
   readonly invalidReason: string | null;
   /** What could not be ended; a person must. */
   readonly survivors: readonly EndedProcess[];
+  /** Sums of its responses by model. */
+  readonly usage: readonly ModelUsage[];
   readonly endReason: 'natural' | 'deadline' | 'stopped' | 'failed' | null;
   readonly outcome: ReviewOutcome | null;
 }

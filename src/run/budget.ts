@@ -1,4 +1,7 @@
 import type { Given } from '../base/fact.ts';
+import { explorationUsage, sumOf } from '../analysis/usage.ts';
+import { sayTokens } from '../base/numbers.ts';
+import { tokensOf } from '../options/usage.ts';
 import type { RunFact } from './events.ts';
 import type { RunState } from './model.ts';
 
@@ -7,6 +10,9 @@ export interface BudgetWish {
   readonly totalMs?: number;
   readonly reviewMs?: number;
   readonly experiments?: number | null;
+  readonly tokens?: number | null;
+  /** USD. */
+  readonly cost?: number | null;
   readonly until?: number | null;
 }
 
@@ -20,14 +26,18 @@ export function decideBudget(
 ): { readonly facts: readonly RunFact[] } | { readonly reason: string; readonly text: string } {
   const no = (reason: string, text: string) => ({ reason, text });
   const { by, totalMs, reviewMs, experiments, until } = wish;
+  const tokens = wish.tokens === undefined ? state.budgets.tokens : (wish.tokens ?? undefined);
+  const cost = wish.cost === undefined ? state.budgets.cost : (wish.cost ?? undefined);
   const budgets = {
     totalMs: totalMs ?? state.budgets.totalMs,
     reviewMs: reviewMs ?? state.budgets.reviewMs,
     experiments: experiments === undefined ? state.budgets.experiments : experiments,
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(cost === undefined ? {} : { cost }),
     until: until === undefined ? state.budgets.until : until,
   };
   if (state.phase !== 'exploring' || state.explorationEnding) {
-    const onlyEnd = wish.experiments === undefined && wish.reviewMs === undefined;
+    const onlyEnd = [wish.experiments, wish.reviewMs, wish.tokens, wish.cost].every((each) => each === undefined);
     if (state.phase !== 'reviewing' || !onlyEnd)
       return no(
         'exploration_over',
@@ -46,6 +56,11 @@ export function decideBudget(
     return no(
       'experiments_spent',
       `${state.archive.length} experiments are accepted already: the budget can't be less`,
+    );
+  if (tokens !== undefined && tokens <= tokensOf(sumOf(explorationUsage(state))))
+    return no(
+      'tokens_spent',
+      `${sayTokens(tokensOf(sumOf(explorationUsage(state))))} tokens are used already: the budget must be more`,
     );
   return { facts: [{ type: 'budget.changed', data: { budgets, by } }] };
 }

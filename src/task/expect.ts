@@ -1,12 +1,14 @@
 import * as z from 'zod';
 
 import {
+  dateTimePattern,
+  durationPattern,
   parseDateTime,
   parseDuration,
   parseSize,
-  dateTimePattern,
-  durationPattern,
+  parseTokens,
   sizePattern,
+  tokensPattern,
 } from './quantities.ts';
 
 /**
@@ -48,6 +50,26 @@ export const size = z
     sizeSays,
   )
   .refine((value) => (parseSize(value) ?? 0) > 0, sizeSays);
+
+const tokensSays = expecting('a number of tokens or none', 'Write it like 5M, 200k or 1.5B, a whole number, or none.');
+
+/** A number of tokens above zero: `5M`, `200k`, or a whole number; or the word `none`. */
+export const tokensOrNone = z.union(
+  [
+    z.number(tokensSays).int(tokensSays).positive(tokensSays),
+    z.literal('none', tokensSays),
+    z
+      .string(tokensSays)
+      .regex(tokensPattern, tokensSays)
+      .refine((value) => (parseTokens(value) ?? 0) > 0, tokensSays),
+  ],
+  tokensSays,
+);
+
+const moneySays = expecting('an amount in US dollars or none', 'Write a number above 0, such as 20 or 12.5, or none.');
+
+/** An amount of money above zero, US dollars; or the word `none`. */
+export const moneyOrNone = z.union([z.number(moneySays).positive(moneySays), z.literal('none', moneySays)], moneySays);
 
 const dateTimeSays = expecting(
   'a date and time',

@@ -4,6 +4,9 @@ export const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s) ?)+$/;
 /** A number with a unit of bytes: `2GB` (10⁹), `64 MiB` (2²⁰), `512B`. */
 export const sizePattern = /^\d+(?:\.\d+)? ?(?:B|KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/;
 
+/** A number of tokens: `5M` (10⁶), `200k` (10³), `1.5B` (10⁹). */
+export const tokensPattern = /^\d+(?:\.\d+)? ?[kMB]$/;
+
 /** No duration of a contract is longer: a year, in ms. */
 export const longestDurationMs = 365 * 86_400_000;
 
@@ -45,6 +48,18 @@ export function parseSize(value: number | string): number | undefined {
   const [, amount, unit] = /^([\d.]+) ?([A-Za-z]+)$/.exec(value)!;
   const bytes = Math.round(Number(amount) * sizeUnits[unit!]!);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+const tokenUnits: Readonly<Record<string, number>> = { k: 1e3, M: 1e6, B: 1e9 };
+
+/** A number of tokens as people write it. Undefined when it is none or not a safe integer. */
+export function parseTokens(value: number | string): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  if (/^\d+$/.test(value)) return parseTokens(Number(value));
+  if (!tokensPattern.test(value)) return undefined;
+  const [, amount, unit] = /^([\d.]+) ?([kMB])$/.exec(value)!;
+  const tokens = Math.round(Number(amount) * tokenUnits[unit!]!);
+  return Number.isSafeInteger(tokens) ? tokens : undefined;
 }
 
 /** A date and time of day in ISO 8601; without a zone it is the machine's local time. */

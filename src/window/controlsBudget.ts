@@ -1,10 +1,13 @@
+import { explorationUsage, sumOf } from '../analysis/usage.ts';
+import { sayMoney, sayTokens } from '../base/numbers.ts';
+import { tokensOf } from '../options/usage.ts';
 import type { Given } from '../base/fact.ts';
 import { decideBudget, type BudgetWish } from '../run/budget.ts';
 import type { RunState } from '../run/model.ts';
-import { parseDateTime, parseDuration, sayDuration } from '../task/quantities.ts';
+import { parseDateTime, parseDuration, parseTokens, sayDuration } from '../task/quantities.ts';
 
 /** One of the budgets that a person may change. */
-export type BudgetField = 'totalMs' | 'reviewMs' | 'experiments' | 'until';
+export type BudgetField = 'totalMs' | 'reviewMs' | 'experiments' | 'tokens' | 'cost' | 'until';
 
 /** A budget, its value now, and how to write a new one. */
 export interface BudgetEntry {
@@ -18,9 +21,11 @@ export interface BudgetEntry {
 }
 
 /** The budgets that can still be changed. In the review only its end can be moved. */
-export function budgetEntries({ budgets, phase, archive, terms }: RunState): readonly BudgetEntry[] {
-  const { totalMs, reviewMs, experiments, until } = budgets;
+export function budgetEntries(state: RunState): readonly BudgetEntry[] {
+  const { budgets, phase, archive, terms } = state;
+  const { totalMs, reviewMs, experiments, tokens, cost, until } = budgets;
   const used = `${archive.length} accepted so far`;
+  const usedTokens = `${sayTokens(tokensOf(sumOf(explorationUsage(state))))} used so far`;
   const all: readonly BudgetEntry[] = [
     {
       field: 'totalMs',
@@ -46,6 +51,20 @@ export function budgetEntries({ budgets, phase, archive, terms }: RunState): rea
       now: `${experiments === null ? 'no limit' : experiments}, ${used}`,
       typed: experiments === null ? 'none' : String(experiments),
       prompt: `Most accepted experiments of the run, or none for no limit; ${used}`,
+    },
+    {
+      field: 'tokens',
+      label: 'Tokens',
+      now: `${tokens === undefined ? 'no limit' : sayTokens(tokens)}, ${usedTokens}`,
+      typed: tokens === undefined ? 'none' : String(tokens),
+      prompt: `Most tokens of exploration, such as 5M, or none for no limit; ${usedTokens}`,
+    },
+    {
+      field: 'cost',
+      label: 'Cost',
+      now: cost === undefined ? 'no limit' : sayMoney(cost),
+      typed: cost === undefined ? 'none' : String(cost),
+      prompt: 'Most US dollars that exploration may cost, such as 20, or none for no limit',
     },
     {
       field: 'until',
@@ -103,6 +122,18 @@ function wishOf(field: BudgetField, text: string): BudgetWish | string {
     case 'experiments':
       if (none) return { experiments: null };
       return /^[1-9]\d{0,6}$/.test(text) ? { experiments: Number(text) } : 'Write a whole number from 1, or none.';
+    case 'tokens': {
+      const tokens = none ? null : parseTokens(text);
+      return tokens === undefined || tokens === 0
+        ? 'Write a number of tokens, such as 5M or 200k, or none.'
+        : { tokens };
+    }
+    case 'cost': {
+      const cost = none ? null : Number(text.replace(/^\$/, ''));
+      return cost !== null && !(cost > 0 && Number.isFinite(cost))
+        ? 'Write an amount in US dollars, such as 20, or none.'
+        : { cost };
+    }
     case 'until': {
       const until = none ? null : parseDateTime(text);
       return until === undefined ? 'Write a date and time, such as 2026-12-01 18:00, or none.' : { until };

@@ -35,6 +35,7 @@ it('an option from its opening to its close', () => {
     retryAt: null,
     ended: [],
     survivors: [],
+    usage: [],
     endingAt: 1_000,
     endingMono: 1_000,
     settledAt: 1_000,

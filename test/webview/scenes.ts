@@ -79,7 +79,7 @@ function optionsOf(experiments: readonly Experiment[]): Option[] {
         accepted: [],
       },
       ...{ submissions: 0, closure: null, endedItself: false, capSeenAt: null, failures: 0, retryAt: null },
-      ...{ ended: [], survivors: [], endingAt: next, endingMono: null, settledAt: next, reapedAt: next },
+      ...{ ended: [], survivors: [], usage: [], endingAt: next, endingMono: null, settledAt: next, reapedAt: next },
       ...{ cleanAt: next, closedAt: next },
     };
   });
@@ -126,7 +126,15 @@ export function scene(
 /** A closed review by B unless told otherwise. */
 export const review = (parts: Partial<Review>): Review => ({
   ...{ reviewer: 'B', state: 'closed', tokenHash: '', openedAt: 345 * minute, attempts: [], nomination: null },
-  ...{ invalidBallots: 0, invalidReason: null, survivors: [], endReason: 'natural', outcome: null, endingAt: null },
+  ...{
+    invalidBallots: 0,
+    invalidReason: null,
+    survivors: [],
+    usage: [],
+    endReason: 'natural',
+    outcome: null,
+    endingAt: null,
+  },
   ...{ endingMono: null, reapedAt: null, cleanAt: null, closedAt: null },
   ...parts,
 });

@@ -4,6 +4,8 @@ import { findProgram, programFolders } from '../../base/program.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import type { AgentAdapter, Launch, PrepareRefusal, SessionContext } from '../port.ts';
 import { classifyExit } from '../classifyExit.ts';
+import { responses } from './responses.ts';
+import { say } from './said.ts';
 
 /** Linux takes no longer single argument (MAX_ARG_STRLEN: 32 pages, the closing zero included), bytes. */
 const argumentLimit = 131_071;
@@ -73,7 +75,7 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
 /**
  * Any program that works in a folder and exits. The prompt reaches it by file (HMA_PROMPT names it), as an argument (`{prompt}`
  * and `{promptFile}` in the command are replaced; `prompt: argument` without `{prompt}` appends it) or on stdin. Exit code 0 is
- * its natural end. A relative program path is meant from the workspace; plain `node` is what `findProgram` says.
+ * its natural end. It can tell what its model calls used by lines of JSON on its output (said.ts). A relative program path is meant from the workspace; plain `node` is what `findProgram` says.
  */
 export const commandAdapter: AgentAdapter = {
   name: 'command',
@@ -82,7 +84,7 @@ export const commandAdapter: AgentAdapter = {
     steering: false,
     cleanInterrupt: false,
     sessionId: 'none',
-    tokens: 'none',
+    tokens: 'stream',
     cost: false,
     effort: false,
     goal: 'reprompt',
@@ -94,4 +96,6 @@ export const commandAdapter: AgentAdapter = {
   lingerMs: 1000,
   prepare,
   classify: classifyExit,
+  responses,
+  say,
 };

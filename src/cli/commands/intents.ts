@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 
 import { reviveRun } from '../../controller/launch.ts';
 import type { Intent } from '../../protocol/client.ts';
-import { parseDateTime, parseDuration } from '../../task/quantities.ts';
+import { parseDateTime, parseDuration, parseTokens } from '../../task/quantities.ts';
 import { attach, type RunConnection } from '../../client/connection.ts';
 import { fail, isForPeople, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
@@ -139,6 +139,8 @@ export interface BudgetOptions extends RunOptions {
   readonly add?: string;
   readonly review?: string;
   readonly experiments?: string;
+  readonly tokens?: string;
+  readonly cost?: string;
   readonly until?: string;
 }
 
@@ -179,9 +181,15 @@ export function budgetWish(
         fix: 'Give one: --total 8h sets the whole, --add 1h adds to it.',
       }),
     );
-  const { experiments, until } = options;
+  const { experiments, until, tokens, cost } = options;
   if (experiments !== undefined && experiments !== 'none' && !/^[1-9]\d{0,8}$/.test(experiments))
     return wrong('experiments', experiments, 'a number above 0, or none');
+  const tokensWish = tokens === undefined || tokens === 'none' ? null : parseTokens(tokens);
+  if (tokensWish === undefined || tokensWish === 0)
+    return wrong('tokens', tokens as string, 'a number of tokens such as 5M or 200k, or none');
+  const costWish = cost === undefined || cost === 'none' ? null : Number(cost);
+  if (costWish !== null && !(costWish > 0 && Number.isFinite(costWish)))
+    return wrong('cost', cost as string, 'an amount in US dollars such as 20, or none');
   const untilWall = until === undefined || until === 'none' ? null : parseDateTime(until);
   if (untilWall === undefined)
     return wrong('until', until as string, 'a date and time such as 2026-12-01T18:00 or none');
@@ -191,13 +199,15 @@ export function budgetWish(
     ...(total === undefined ? {} : { totalMs: total }),
     ...(durations.review === undefined ? {} : { reviewMs: durations.review }),
     ...(experiments === undefined ? {} : { experiments: experiments === 'none' ? null : Number(experiments) }),
+    ...(tokens === undefined ? {} : { tokens: tokensWish }),
+    ...(cost === undefined ? {} : { cost: costWish }),
     ...(until === undefined ? {} : { until: untilWall }),
   };
   if (Object.keys(wish).length === 1)
     return refused(
       failure('usage', 'nothing_to_change', {
         what: 'hma budget was told nothing to change',
-        fix: 'Add --total, --add, --review, --experiments or --until.',
+        fix: 'Add --total, --add, --review, --experiments, --tokens, --cost or --until.',
       }),
     );
   return ok(wish);
