@@ -17,6 +17,15 @@ export const errorOutput = z.object({ error: z.object({ code: z.string(), what: 
 /** `hma run --detach --json`. */
 export const startedOutput = z.object({ run: z.string(), runFolder: z.string(), workspace: z.string() });
 
+/** `hma init`. */
+export const initOutput = z.object({
+  file: z.string(),
+  evaluate: z.array(z.string()).nullable().describe('null: none was found'),
+  metric: z.object({ name: z.string(), direction: z.enum(['maximize', 'minimize']) }),
+  candidate: z.array(z.string()),
+  agents: z.object({ A: z.string().nullable(), B: z.string().nullable() }),
+});
+
 /** Commands that tell a run something: pause, handoff, review, stop, budget, select. */
 export const intentOutput = z.object({
   run: z.string(),
@@ -130,7 +139,14 @@ export const statusOutput = z.object({
   live: z.boolean(),
   seq: z.number().describe('last event seen'),
   phase,
-  pause: z.object({ reason: z.string(), detail: z.string(), by: z.string() }).nullable(),
+  pause: z
+    .object({
+      reason: z.string(),
+      detail: z.string(),
+      by: z.string(),
+      until: z.number().nullable().describe('Unix ms at which it goes on by itself'),
+    })
+    .nullable(),
   pauseAfter: z.boolean(),
   active: ms.describe('active runtime so far'),
   budgets: z.object({ totalMs: ms, reviewMs: ms, experiments: z.number().nullable(), until: wall.nullable() }),
@@ -252,6 +268,7 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
     lines: true,
     schema: eventLine,
   },
+  { command: 'hma init --json', lines: false, schema: initOutput },
   { command: 'hma run --detach --json', schema: startedOutput },
   { command: 'hma status --json', schema: statusOutput },
   { command: 'hma list --json', schema: listOutput },

@@ -33,7 +33,12 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
     live,
     seq: state.seq,
     phase: state.phase,
-    pause: state.pause && { reason: state.pause.reason, detail: state.pause.detail, by: state.pause.by },
+    pause: state.pause && {
+      reason: state.pause.reason,
+      detail: state.pause.detail,
+      by: state.pause.by,
+      until: state.pause.until ?? null,
+    },
     pauseAfter: state.pauseAfter,
     active: given.active,
     budgets: state.budgets,

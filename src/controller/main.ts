@@ -16,6 +16,7 @@ import { runFiles } from '../ledger/places.ts';
 import { controllerExit } from './keeperProtocol.ts';
 import { startKeeperWatch } from './keeperWatch.ts';
 import { writeListing } from './materials.ts';
+import { startModelWatch } from './modelWatch.ts';
 import { startMonitors } from './monitors.ts';
 import { notificationFor, notify } from './notifier.ts';
 import { protocolVersion, type Endpoint } from '../protocol/client.ts';
@@ -114,6 +115,7 @@ async function main(args: readonly string[]): Promise<void> {
     log('the lease is lost: another controller owns this run');
     process.exit(controllerExit.refused);
   });
+  startModelWatch(room);
   startKeeperWatch(room);
   process.on('SIGTERM', () => {
     controller.close();

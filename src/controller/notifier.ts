@@ -61,7 +61,7 @@ export function notificationFor(event: LedgerEvent, state: RunState): Notificati
       return known.data.reason === 'requested'
         ? null
         : of(
-            known.data.reason === 'disk_low' ? 'paused' : 'needs_person',
+            known.data.reason === 'disk_low' || known.data.until !== undefined ? 'paused' : 'needs_person',
             `${known.data.reason}: ${known.data.detail}`,
           );
     case 'run.noticed':

@@ -149,7 +149,7 @@ function optionStands({ state, given }: RunScene, option: Option): string {
   if (latest?.state !== 'ended') return latest?.state === 'running' ? 'at work' : 'starting';
   return option.retryAt === null
     ? 'ending'
-    : `another attempt ${option.retryAt > given.active ? `in ${sayElapsed(option.retryAt - given.active)}` : 'now'}`;
+    : `${latest.failure ? `${sayWord(latest.failure.reason)}: ` : ''}another attempt ${option.retryAt > given.active ? `in ${sayElapsed(option.retryAt - given.active)}` : 'now'}`;
 }
 
 const closureWords: Readonly<Record<Closure, string>> = {

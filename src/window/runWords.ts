@@ -3,6 +3,7 @@ import { shownScore } from '../analysis/shownScores.ts';
 import type { Candidate } from '../archive/model.ts';
 import { standing } from '../archive/order.ts';
 import type { Given } from '../base/fact.ts';
+import { sayMoment } from '../base/moment.ts';
 import { sayLength, sayScore } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { sayWord } from '../base/words.ts';
@@ -57,6 +58,8 @@ export function candidateMarks(state: RunState, records: Records): ReadonlyMap<s
 /** Where the run stands, in a word or two. */
 export function sayPhase(state: RunState): string {
   if (state.phase === 'finished') return 'finished';
+  if (state.pause?.until !== undefined)
+    return `paused until ${sayMoment(state.pause.until, state.pause.sinceWall)}: ${sayWord(state.pause.reason)}`;
   if (state.pause) return state.pause.reason === 'requested' ? 'paused' : `paused: ${sayWord(state.pause.reason)}`;
   return state.phase === 'concluding' ? (state.grading ? 'grading' : 'concluding') : state.phase;
 }
@@ -70,7 +73,10 @@ export function timeLeft(state: RunState, given: Given): number | null {
 /** Whether a person must do something before the run can go on; a pause that a person asked for is no such thing. */
 export function needsPerson(state: RunState | null, presence: Presence): boolean {
   if (state === null || state.phase === 'finished') return false;
-  return presence === 'lost' || (state.pause !== null && state.pause.reason !== 'requested');
+  return (
+    presence === 'lost' ||
+    (state.pause !== null && state.pause.reason !== 'requested' && state.pause.until === undefined)
+  );
 }
 
 /** How the window's run is, where that isn't plain from the tree: what happened and what to do. Empty when all is well. */
@@ -88,6 +94,8 @@ export function presenceWords(
   if (!state?.pause) return '';
   if (state.pause.reason === 'requested')
     return `Paused by ${oneLine(state.pause.by, 40)}. The clock stands and the session is frozen until somebody chooses Resume.`;
+  if (state.pause.until !== undefined)
+    return `Paused: ${oneLine(state.pause.detail, 400)}. The clock stands; the run goes on by itself at ${sayMoment(state.pause.until, state.pause.sinceWall)}, or when somebody chooses Resume.`;
   return `Paused: ${oneLine(state.pause.detail, 400)}. When that is put right, choose Resume.`;
 }
 

@@ -1,4 +1,5 @@
 import { explorationEndWords } from '../../analysis/words.ts';
+import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
 import type { RunEvent } from '../../run/events.ts';
@@ -91,7 +92,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
         scene,
         known.data.reason === 'requested'
           ? oneLine(known.data.detail, 600)
-          : `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}`,
+          : `paused (${sayWord(known.data.reason)}): ${oneLine(known.data.detail, 600)}${known.data.until === undefined ? '' : `; goes on by itself at ${sayMoment(known.data.until, known.wall)}`}`,
         style.warn,
       );
     case 'run.resumed':

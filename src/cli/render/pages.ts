@@ -3,6 +3,7 @@ import { timeShares, type TimeShares } from '../../analysis/timeShares.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { record, standing } from '../../archive/order.ts';
 import type { Given } from '../../base/fact.ts';
+import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
 import { finalCandidate, ownSelection } from '../../review/selection.ts';
@@ -60,12 +61,21 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
   return lines.map((line) => fit(line, paper.columns));
 }
 
+/** How a pause comes to its end. */
+const goesOn = (pause: NonNullable<RunState['pause']>, given: Given): string =>
+  pause.until === undefined
+    ? 'go on: hma resume'
+    : `goes on by itself at ${sayMoment(pause.until, given.wall)}; earlier: hma resume`;
+
 /** The page of `hma status`. */
 export function statusPage(state: RunState, given: Given, page: Places & { readonly paper: Paper }): string[] {
   const { paper } = page;
   const { style } = paper;
   const pause = state.pause
-    ? prose('paused', `${oneLine(state.pause.detail, 600)} (go on: hma resume)`, { paper, colour: style.warn })
+    ? prose('paused', `${oneLine(state.pause.detail, 600)} (${goesOn(state.pause, given)})`, {
+        paper,
+        colour: style.warn,
+      })
     : [];
   const dead =
     page.live || state.phase === 'finished'

@@ -1,4 +1,6 @@
+import { sayMoment } from '../../base/moment.ts';
 import { isUndecided } from '../../experiments/model.ts';
+import type { Option } from '../../options/model.ts';
 import type { RunState } from '../../run/model.ts';
 import { capOf, explorationEndsAt, reviewWindowEndsAt } from '../../run/schedule.ts';
 import type { Given } from '../../base/fact.ts';
@@ -10,9 +12,12 @@ import { fit } from './text.ts';
 /** The one line at the bottom of a terminal: phase, session, accepted against the cap, what is being judged, time left. */
 export function statusLine(state: RunState, given: Given, paper: Paper): string {
   const { style, columns } = paper;
-  const parts = [style.bold(sayPhase(state)), ...whose(state, paper), ...counts(state), timeLeft(state, given)].filter(
-    (part) => part !== '',
-  );
+  const parts = [
+    style.bold(sayPhase(state)),
+    ...whose(state, given, paper),
+    ...counts(state),
+    timeLeft(state, given),
+  ].filter((part) => part !== '');
   return fit(parts.join(style.dim(' · ')), columns);
 }
 
@@ -23,15 +28,24 @@ export function sayPhase(state: RunState): string {
   return state.phase === 'concluding' ? 'grading' : state.phase;
 }
 
-function whose(state: RunState, { style }: Paper): string[] {
+function whose(state: RunState, given: Given, { style }: Paper): string[] {
   if (state.phase === 'reviewing' && state.review && state.review.state !== 'closed')
     return [`${sayAgent(state, state.review.reviewer, style)} reviews`];
   const option = state.options.at(-1);
   if (state.phase !== 'exploring' || !option) return [];
   const doing = option.state === 'open' ? '' : ' (handing over)';
-  const waits =
-    option.state === 'open' && option.attempts.at(-1)?.state === 'ended' ? ' (waits for another attempt)' : '';
+  const latest = option.attempts.at(-1);
+  const waits = option.state === 'open' && latest?.state === 'ended' ? ` (${sayWait(option, given)})` : '';
   return [`option ${option.number} ${sayAgent(state, option.agent, style)}${doing}${waits}`];
+}
+
+/** What an open option without a running session waits for. */
+function sayWait(option: Option, given: Given): string {
+  const latest = option.attempts.at(-1);
+  const failure = latest?.state === 'ended' ? latest.failure : null;
+  if (failure === null || option.retryAt === null || option.retryAt <= given.active) return 'waits for another attempt';
+  const at = sayMoment(given.wall + option.retryAt - given.active, given.wall);
+  return `${sayWord(failure.reason)}: another attempt at ${at}`;
 }
 
 function counts(state: RunState): string[] {
