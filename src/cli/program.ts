@@ -5,6 +5,7 @@ import { apply, type ApplyOptions } from './commands/apply.ts';
 import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
 import { budget, handoff, message, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
+import { init, type InitOptions } from './commands/init.ts';
 import { log, type LogOptions } from './commands/log.ts';
 import { prompt, type PromptOptions } from './commands/prompt.ts';
 import { resume, run, watch } from './commands/starting.ts';
@@ -134,6 +135,16 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
   examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action(
     (options: { detach?: boolean; file?: string; json?: boolean }) => act(() => run(desk, options))(),
   );
+  examples(
+    program
+      .command('init')
+      .description('write a commented hma.yaml for this folder, with what can be guessed of it')
+      .option('--agents <names>', 'one or two, by comma; otherwise those that are installed')
+      .option('--total <duration>', 'active runtime of the whole run', '6h')
+      .option('--json', 'print JSON'),
+    'hma init',
+    'hma init --agents claude-code,codex --total 12h',
+  ).action((options: InitOptions) => act(() => init(desk, options))());
   program
     .command('check')
     .description('look at all that a run needs, without starting one')

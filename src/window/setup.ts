@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
 import * as vscode from 'vscode';
 
 import { createFileAtomic } from '../base/files.ts';
-import { findProgram } from '../base/program.ts';
 import { openContract } from './contractPlace.ts';
 import {
   agentsKnown,
@@ -15,12 +14,10 @@ import {
   type EvaluatorFound,
   type FolderLook,
   type MetricFound,
-} from './setupDetect.ts';
+} from '../client/setupDetect.ts';
+import { lookAtFolder } from '../client/setupLook.ts';
 import { askStep, type Step, type StepEnd } from './setupSteps.ts';
-import { contractText, type SetupChoices } from './setupWrite.ts';
-
-/** Files that are looked at, and of how many the beginning is read. */
-const [mostFiles, mostTexts, mostBytes] = [2000, 20, 64 * 1024];
+import { contractText, type SetupChoices } from '../client/setupWrite.ts';
 
 /** `hma.setUp`: a guided set-up in five steps that writes a commented hma.yaml and opens it. It never overwrites one. */
 export function registerSetup(folder: string): vscode.Disposable {
@@ -33,35 +30,13 @@ async function setUp(folder: string): Promise<void> {
     await openContract(folder);
     return void vscode.window.showInformationMessage('HMA: this folder has an hma.yaml already; here it is.');
   }
-  const look = await lookAtFolder(folder);
+  const look = await lookAtFolder(folder, process.env['PATH']);
   const choices = await askAll(look);
   if (!choices) return;
   // never over one that was made meanwhile
   if (!createFileAtomic(path, contractText(choices), 0o644))
     return void vscode.window.showWarningMessage('HMA: an hma.yaml was made meanwhile; it was left as it is.');
   await openContract(folder);
-}
-
-/** Lists and skims the folder, without following what git or the editor leave out, and looks for agents on PATH. */
-async function lookAtFolder(folder: string): Promise<FolderLook> {
-  const skipped = '**/{node_modules,.git,.hma,.venv,venv,__pycache__,dist,build}/**';
-  const uris = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, '**/*'), skipped, mostFiles);
-  const files = uris.map(({ fsPath }) => fsPath.slice(folder.length + 1)).toSorted();
-  const read = [
-    ...evaluatorsIn({ files, texts: {} }).map(({ file }) => file),
-    ...files.filter((path) => /^(Makefile|readme\.md|objective\.md|task\.md)$/i.test(path)),
-  ];
-  const texts = Object.fromEntries(
-    [...new Set(read)]
-      .slice(0, mostTexts)
-      .map((path) => [path, readFileSync(join(folder, path), 'utf8').slice(0, mostBytes)]),
-  );
-  const found = await Promise.all(
-    agentsKnown.map(async ({ program }) =>
-      (await findProgram(program, { path: process.env['PATH'], cwd: folder })).ok ? [program] : [],
-    ),
-  );
-  return { name: basename(folder), files, texts, programs: found.flat() };
 }
 
 /** What was chosen so far; each step fills in its part. */
@@ -172,7 +147,7 @@ const askCandidate: Asker = (look, draft) => {
 const askAgents: Asker = (look, draft) => {
   const items = agentsKnown
     .map((agent) => ({
-      label: agent.name,
+      label: agent.title,
       description: look.programs.includes(agent.program) ? 'installed here' : 'not found on PATH',
       here: look.programs.includes(agent.program),
       agent,

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { adapters } from '../../src/agents/adapters.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { version } from '../../src/base/version.ts';
 import { budgetWish } from '../../src/cli/commands/intents.ts';
@@ -15,8 +16,16 @@ import { interruptions } from '../../src/cli/interrupt.ts';
 import { jsonDocs } from '../../src/cli/jsonDocs.ts';
 import { findRun, findWorkspace, stateHomes } from '../../src/client/lookup.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { candidatesOutput, errorOutput, eventLine, listOutput, statusOutput } from '../../src/cli/schemas.ts';
+import {
+  candidatesOutput,
+  errorOutput,
+  eventLine,
+  initOutput,
+  listOutput,
+  statusOutput,
+} from '../../src/cli/schemas.ts';
 import { runFiles, runFolderOf } from '../../src/ledger/places.ts';
+import { loadContract } from '../../src/task/load.ts';
 import { createLedger } from './ledgerOnDisk.ts';
 import { stateOf, history, wholeRun } from './history.ts';
 
@@ -140,6 +149,34 @@ test('prompt tells beforehand what agents will be told, afterwards what a sessio
   expect(await hma(['prompt', '--session', '1'])).toMatchObject({ exit: 0, out: 'what was sent\n', err: '' });
   expect((await hma(['prompt', '--session', '9'])).err).toContain('has no prompt of option 9');
   expect((await hma(['prompt', '--session', 'last'])).err).toContain('takes an option');
+});
+
+test('init writes a checked contract for a folder, says what it guessed, and never touches one that is there', async () => {
+  const folder = join(root, 'fresh');
+  mkdirSync(join(folder, 'solution'), { recursive: true });
+  writeFileSync(join(folder, 'evaluate.py'), 'print(accuracy)\n');
+  writeFileSync(join(folder, 'solution/model.py'), '');
+  expect((await hma(['init', '--agents', 'claude-code,clod'], { cwd: folder })).err).toContain('"clod"');
+  expect((await hma(['init', '--total', 'long'], { cwd: folder })).exit).toBe(exitCodes.usage);
+  const made = await hma(['init', '--agents', 'claude-code,codex', '--total', '12h', '--json'], { cwd: folder });
+  expect(made).toMatchObject({ exit: 0, err: '' });
+  expect(initOutput.parse(JSON.parse(made.out))).toEqual({
+    file: join(folder, 'hma.yaml'),
+    evaluate: ['python3', 'evaluate.py'],
+    metric: { name: 'accuracy', direction: 'maximize' },
+    candidate: ['solution/**'],
+    agents: { A: 'claude-code', B: 'codex' },
+  });
+  const text = readFileSync(join(folder, 'hma.yaml'), 'utf8');
+  const loaded = await loadContract({ workspace: folder, text, given: { wall: 0, adapters: Object.keys(adapters) } });
+  expect(loaded).toMatchObject({ ok: true, value: { warnings: [], contract: { budgets: { totalMs: 43_200_000 } } } });
+  expect(await hma(['init'], { cwd: folder })).toMatchObject({ exit: exitCodes.refused, out: '' });
+  expect(readFileSync(join(folder, 'hma.yaml'), 'utf8')).toBe(text);
+
+  const bare = join(root, 'bare');
+  mkdirSync(bare);
+  const words = await hma(['init'], { cwd: bare, env: { PATH: '/nowhere' } });
+  expect(words.out).toMatch(/none found[^]*nothing found[^]*Claude Code \(not installed here\) and Codex/);
 });
 
 test('--json prints what the schemas say', async () => {

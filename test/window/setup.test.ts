@@ -7,8 +7,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { adapters } from '../../src/agents/adapters.ts';
 import { loadContract } from '../../src/task/load.ts';
 import { layOutSample } from '../../src/window/samplePlace.ts';
-import { agentsKnown, candidatesIn, evaluatorsIn, metricsIn } from '../../src/window/setupDetect.ts';
-import { contractText, type SetupChoices } from '../../src/window/setupWrite.ts';
+import { agentsKnown, candidatesIn, evaluatorsIn, metricsIn } from '../../src/client/setupDetect.ts';
+import { contractText, type SetupChoices } from '../../src/client/setupWrite.ts';
 
 const made: string[] = [];
 afterEach(() => made.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
@@ -52,8 +52,8 @@ describe('what is written', () => {
             metric: { name: 'log loss', direction: 'minimize' },
             budgets: { totalMs: 3_600_000, reviewMs: 600_000 },
             agents: {
-              A: { name: agent.name, command: agent.command, prompt: agent.prompt ?? 'file' },
-              B: { name: `${agent.name}-2` },
+              A: { name: agent.name, adapter: agent.name },
+              B: { name: `${agent.name}-2`, adapter: agent.name },
             },
           },
         },
@@ -73,6 +73,14 @@ describe('what is written', () => {
     const messages = loaded.ok ? loaded.value.warnings : loaded.refusal.messages;
     expect(messages.map(({ code }) => code)).toContain('file_missing');
   });
+});
+
+test('the agents on offer are the adapters, with their programs and keys', () => {
+  const known = agentsKnown.map(({ name, title, program, key }) => [name, title, program, key]);
+  const real = Object.values(adapters).flatMap(({ name, harness }) =>
+    harness ? [[name, harness.title, harness.program, harness.keys[0]]] : [],
+  );
+  expect(known.toSorted()).toEqual(real.toSorted());
 });
 
 describe('what is found', () => {

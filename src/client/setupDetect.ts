@@ -106,81 +106,23 @@ export function candidatesIn(
     );
 }
 
-/** An agent's own command line, run without questions, with the prompt in its place. */
+/** A harness that a set-up offers. */
 export interface AgentKnown {
+  /** Its adapter's name. */
   readonly name: string;
+  readonly title: string;
+  /** Its program on PATH. */
   readonly program: string;
-  readonly command: readonly string[];
-  readonly prompt?: 'stdin';
-  /** What to know, as a comment. */
-  readonly remark: string;
-  /** Variables that hold its key, to be passed on where there are any. */
-  readonly environment: readonly string[];
+  /** The variable that usually holds its key. */
+  readonly key: string;
 }
 
-/** The command lines as they were measured (November 2026); each takes the prompt, works without asking, and ends. */
+/** The harnesses by their adapters, the paper's pair first. */
 export const agentsKnown: readonly AgentKnown[] = [
-  {
-    name: 'claude-code',
-    program: 'claude',
-    command: [
-      'claude',
-      '-p',
-      '{prompt}',
-      '--dangerously-skip-permissions',
-      '--setting-sources',
-      '',
-      '--output-format',
-      'stream-json',
-      '--verbose',
-    ],
-    remark:
-      'Claude Code. It asks for no permissions: the isolation of the run is what holds it. As root it also needs IS_SANDBOX=1 in the environment.',
-    environment: ['ANTHROPIC_API_KEY', 'IS_SANDBOX'],
-  },
-  {
-    name: 'codex',
-    program: 'codex',
-    command: [
-      'codex',
-      'exec',
-      '--json',
-      '--skip-git-repo-check',
-      '--dangerously-bypass-approvals-and-sandbox',
-      '-c',
-      'allow_login_shell=false',
-      '{prompt}',
-    ],
-    remark: 'Codex. allow_login_shell=false keeps `hma` on its PATH.',
-    environment: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-  },
-  {
-    name: 'opencode',
-    program: 'opencode',
-    command: ['opencode', 'run', '--format', 'json'],
-    prompt: 'stdin',
-    remark: 'opencode. It takes the prompt on its standard input.',
-    environment: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY'],
-  },
-  {
-    name: 'gemini',
-    program: 'gemini',
-    command: ['gemini', '-p', '{prompt}', '--yolo', '-o', 'stream-json'],
-    remark: 'Gemini CLI. GEMINI_CLI_NO_RELAUNCH=true in the environment lets it be ended politely.',
-    environment: ['GEMINI_API_KEY', 'GEMINI_CLI_NO_RELAUNCH'],
-  },
-  {
-    name: 'qwen',
-    program: 'qwen',
-    command: ['qwen', '-p', '{prompt}', '--yolo', '-o', 'stream-json'],
-    remark: 'Qwen Code.',
-    environment: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'],
-  },
-  {
-    name: 'kimi',
-    program: 'kimi',
-    command: ['kimi', '-p', '{prompt}', '--output-format', 'stream-json'],
-    remark: 'Kimi Code.',
-    environment: ['KIMI_API_KEY', 'MOONSHOT_API_KEY'],
-  },
+  { name: 'claude-code', title: 'Claude Code', program: 'claude', key: 'ANTHROPIC_API_KEY' },
+  { name: 'codex', title: 'Codex', program: 'codex', key: 'OPENAI_API_KEY' },
+  { name: 'opencode', title: 'opencode', program: 'opencode', key: 'OPENAI_API_KEY' },
+  { name: 'gemini', title: 'Gemini CLI', program: 'gemini', key: 'GEMINI_API_KEY' },
+  { name: 'qwen', title: 'Qwen Code', program: 'qwen', key: 'OPENAI_API_KEY' },
+  { name: 'kimi', title: 'Kimi Code', program: 'kimi', key: 'KIMI_API_KEY' },
 ];
