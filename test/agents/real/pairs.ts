@@ -1,0 +1,69 @@
+import { expect } from 'vitest';
+
+import type { RunState } from '../../../src/run/model.ts';
+import { nominates, submitCommand, type AgentsRun, type HarnessName } from '../../rig/agentsRun.ts';
+import type { Script, Step } from '../../rig/modelServer.ts';
+import { processesOf } from '../../rig/run.ts';
+
+/** The pairs of the paper and of issue 4: who begins, who follows. */
+export const pairs: readonly (readonly [HarnessName, HarnessName])[] = [
+  ['claude-code', 'codex'],
+  ['codex', 'opencode'],
+  ['gemini', 'qwen'],
+  ['kimi', 'claude-code'],
+];
+
+/** A model that goes on thinking: a session that is ended meanwhile gets no answer, so what was sent is what was recorded. */
+export const thinking: Step = { fault: { kind: 'hang', when: 'before' } };
+
+/** Candidates one after the other, and then a thought that only a handoff ends. */
+export const submitsThenThinks = (count: number): readonly Step[] => [
+  ...Array.from({ length: count }, (_, index) => ({ say: `Candidate ${index + 1}.`, shell: submitCommand(index + 1) })),
+  thinking,
+];
+
+/** A sleep that no session waits for, in a session of its own. */
+const leftBehind = 'nohup setsid sleep 86411 >/dev/null 2>&1 &';
+
+/** An option that leaves a job behind, submits in the middle of a compound command, and is ended at its second candidate. */
+export const untidy: Script = {
+  steps: [
+    { think: 'I look around.', say: 'A job in the background.', shell: `${leftBehind} echo started` },
+    { say: 'The first.', shell: submitCommand(1) },
+    {
+      say: 'The second, in the middle of other things.',
+      shell: `echo before >> notes.txt; ${submitCommand(2)}; echo after >> notes.txt`,
+    },
+    thinking,
+  ],
+  review: nominates('e3'),
+};
+
+/** An option that ends by itself after one candidate. */
+export const brief: Script = {
+  steps: [{ say: 'One is enough.', shell: submitCommand(1) }, { text: 'I am done.' }],
+  review: nominates('e3'),
+};
+
+/** What a test looks at in an option. */
+export const told = ({ options }: RunState) =>
+  options.map(({ agent, closure, accepted, endedItself }) => ({ agent, closure, accepted, endedItself }));
+
+/** Whatever of a run lives beside keeper and controller. */
+export const livingOf = (run: AgentsRun): string[] =>
+  processesOf(run.folders.root)
+    .map(({ command }) => command)
+    .filter((command) => command !== '' && !/(?:keeper|controller)\.js/.test(command));
+
+/** The ledger holds exactly what the server sent, agent by agent, and with the model's name. */
+export function expectSumsEqual(run: AgentsRun): void {
+  for (const slot of ['A', 'B'] as const) expect(run.recorded(slot), `agent ${slot}`).toEqual(run.server.sent(slot));
+}
+
+/** Each agent's requests carried its own key, and no other. */
+export function expectOwnKeys(run: AgentsRun, keyOf: (slot: 'A' | 'B') => string): void {
+  for (const slot of ['A', 'B'] as const) {
+    const keys = new Set(run.server.requests.filter(({ script }) => script === slot).map(({ key }) => key));
+    expect([...keys], `agent ${slot}`).toEqual([keyOf(slot)]);
+  }
+}
