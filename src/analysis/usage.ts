@@ -12,8 +12,8 @@ export interface ModelPrice {
   readonly cacheWrite?: number;
   /** Output, reasoning included. */
   readonly output: number;
-  /** Date from which it is known to hold (YYYY-MM-DD), and where it stands. */
-  readonly since: string;
+  /** Day on which it was looked up (YYYY-MM-DD), and where it stands. */
+  readonly asOf: string;
   readonly source: string;
 }
 

@@ -9,6 +9,7 @@ import { verdictsEndAt } from '../run/schedule.ts';
 import type { RunState } from '../run/model.ts';
 import { abandonEvaluation, beginEvaluation, superviseEvaluation, superviseGrading } from './evaluations.ts';
 import { deliverMessages } from './messages.ts';
+import { CostWatch } from './costWatch.ts';
 import type { Room } from './room.ts';
 import { SessionFolder, tokenHashOf } from './sessionFolders.ts';
 import {
@@ -39,6 +40,7 @@ const ballotLookMs = 1000;
 export class Controller {
   readonly #room: Room;
   readonly #onIdle: () => void;
+  readonly #costs: CostWatch;
   readonly #running = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, number>();
   readonly #subscription: Disposable;
@@ -54,6 +56,7 @@ export class Controller {
   constructor(room: Room, onIdle: () => void) {
     this.#room = room;
     this.#onIdle = onIdle;
+    this.#costs = new CostWatch(room);
     this.#subscription = room.recorder.subscribe(() => this.wake());
   }
 
@@ -82,7 +85,10 @@ export class Controller {
     clearTimeout(this.#timer);
     const evaluation = nextEvaluationStep(recorder.state, recorder.given());
     this.#evaluationStep(evaluation);
-    const step = nextStep(recorder.state, recorder.given(), { lingerMs: this.#lingerMs() });
+    const step = nextStep(recorder.state, recorder.given(), {
+      lingerMs: this.#lingerMs(),
+      prices: this.#costs.prices(),
+    });
     this.#sessionStep(step);
     this.#keepFrozen();
     this.#watchBallot();
@@ -298,6 +304,7 @@ export class Controller {
     clearTimeout(this.#timer);
     clearTimeout(this.#ballotTimer);
     this.#subscription[Symbol.dispose]();
+    this.#costs[Symbol.dispose]();
   }
 }
 
