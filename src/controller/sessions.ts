@@ -22,6 +22,7 @@ import type { Review } from '../review/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import { reviewerGrace } from '../run/schedule.ts';
 import { crashAt } from './crashPoints.ts';
+import { bringLogin, followLogin, type LoginSession } from './logins.ts';
 import { writeSessionPrompt } from './materials.ts';
 import { endProgram, supervise, type ProgramEnd } from './programs.ts';
 import { followResponses, type Following } from './responses.ts';
@@ -62,6 +63,7 @@ export async function superviseAttempt(room: Room, name: SessionName, attempt: A
   const folder = folderOf(room, name);
   const dir = folder.attempt(attempt.number);
   using following = followAttempt(room, { name, attempt, dir });
+  using login = followLogin(room, loginOf(room, name, attempt));
   const end = await supervise({
     dir,
     nonce: attempt.nonce,
@@ -82,6 +84,7 @@ export async function superviseAttempt(room: Room, name: SessionName, attempt: A
       ]);
     },
   });
+  await login.finish();
   // the end is told last: before it nobody removes the HOME in which the words lie
   await following?.finish();
   await recordAttemptEnd(room, { name, attempt, dir, end });
@@ -104,6 +107,14 @@ const homeOf = (room: Room, folder: SessionFolder): string =>
 
 const currentAttempt = (room: Room, name: SessionName, attempt: Attempt): Attempt | undefined =>
   sessionOf(room, name)?.attempts.find(({ nonce }) => nonce === attempt.nonce);
+
+/** What decides about an attempt's login; null when the session is not there. */
+function loginOf(room: Room, name: SessionName, attempt: Attempt): LoginSession | null {
+  const session = sessionOf(room, name);
+  if (!session) return null;
+  const agent = room.contract.agents[agentOf(session)];
+  return { adapter: adapterOf(room, session), agent, nonce: attempt.nonce };
+}
 
 async function prepareAttempt(
   room: Room,
@@ -145,6 +156,10 @@ async function prepareAttempt(
       HMA_DEMO_AGENTS: room.env['HMA_DEMO_AGENTS'] ?? join(room.runtime.sample, 'agents'),
     },
   };
+  const wanted = (): boolean => sessionOf(room, name)?.state === 'open';
+  const dir = folder.attempt(attempt.number);
+  if (!(await bringLogin(room, { adapter, agent, nonce: attempt.nonce, dir, home, wanted })))
+    return 'it was given up while it waited for its login';
   const launch = await adapter.prepare(context);
   if (!launch.ok) return launch.refusal.detail;
   const { argv, stdin, readable, writable } = launch.value;
