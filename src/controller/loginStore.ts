@@ -80,9 +80,13 @@ export function holderOf({ folder }: LoginPlace): LoginHolder | null {
 }
 
 function isGone(holder: LoginHolder, wall: number): boolean {
-  switch (observeRunner(holder.dir).kind) {
+  const seen = observeRunner(holder.dir);
+  switch (seen.kind) {
     case 'running':
       return false;
+    // its runner was killed and left it alive: its own controller ends it
+    case 'lost':
+      return seen.alive.length === 0;
     case 'not_started':
       return !isAlive(holder.controller) && Math.abs(wall - holder.since) > spawnMs;
     default:
