@@ -16,6 +16,16 @@ export function shownScore(
   return value !== null && Number.isFinite(value) ? value : null;
 }
 
+/** A candidate's hidden grade as people may see it: only once one of them has revealed the grades, which is on record. */
+export function shownGrade(
+  { gradesRevealed }: Pick<RunState, 'gradesRevealed'>,
+  { grade }: Pick<Candidate, 'grade'>,
+): number | 'hidden' | 'failed' | null {
+  if (grade === null) return null;
+  if (grade.kind === 'ungraded') return 'failed';
+  return gradesRevealed ? grade.grade : 'hidden';
+}
+
 /** Which candidates were a new record when they came, by the shown scores, and which one holds it now. */
 export interface Records {
   readonly setters: ReadonlySet<string>;

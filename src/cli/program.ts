@@ -4,10 +4,21 @@ import { version } from '../base/version.ts';
 import { apply, type ApplyOptions } from './commands/apply.ts';
 import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
-import { budget, handoff, message, pause, review, select, stop, type BudgetOptions } from './commands/intents.ts';
+import {
+  budget,
+  handoff,
+  message,
+  pause,
+  reveal,
+  review,
+  select,
+  stop,
+  type BudgetOptions,
+} from './commands/intents.ts';
 import { init, type InitOptions } from './commands/init.ts';
 import { log, type LogOptions } from './commands/log.ts';
 import { prompt, type PromptOptions } from './commands/prompt.ts';
+import { diff, show, type DiffOptions } from './commands/showing.ts';
 import { resume, run, watch } from './commands/starting.ts';
 import { ControllerError } from '../client/connection.ts';
 import { fail, remark, type Desk } from './desk.ts';
@@ -186,6 +197,9 @@ function describeWishes(program: Command, desk: Desk, act: Act): void {
   withRun(program.command('review').description('end exploration and begin the final review now')).action(
     (options: RunOptions) => act(() => review(desk, options))(),
   );
+  withRun(
+    program.command('reveal').description('show hidden grades from now on; that they were seen is recorded for good'),
+  ).action((options: RunOptions) => act(() => reveal(desk, options))());
   withRun(program.command('stop').description('end the run now, without a review; candidates are kept'))
     .option('--yes', 'do not ask')
     .action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());
@@ -249,6 +263,25 @@ function describeLooking(program: Command, desk: Desk, act: Act): void {
   withRun(program.command('candidates').description('all candidates'))
     .addOption(new Option('--sort <order>', 'how to order them').choices([...candidateOrders]))
     .action((options: RunOptions & { sort?: CandidateOrder }) => act(() => candidates(desk, options))());
+  examples(
+    withRun(
+      program.command('show').argument('<id>', 'an experiment').description('all that is known of one experiment'),
+    ),
+    'hma show e7',
+  ).action((id: string, options: RunOptions) => act(() => show(desk, id, options))());
+  examples(
+    withRun(
+      program
+        .command('diff')
+        .argument('<id>', 'an experiment, or initial')
+        .argument('[other]', 'another; without it, the candidate before the first is compared with it')
+        .description('what separates two candidates'),
+    ).option('--stat', 'only the names of the files'),
+    'hma diff e7',
+    'hma diff initial e7 --stat',
+  ).action((id: string, other: string | undefined, options: DiffOptions) =>
+    act(() => diff(desk, other === undefined ? [id] : [id, other], options))(),
+  );
   examples(
     program
       .command('prompt')

@@ -26,6 +26,43 @@ export const initOutput = z.object({
   agents: z.object({ A: z.string().nullable(), B: z.string().nullable() }),
 });
 
+/** `hma show`. */
+export const showOutput = z.object({
+  run: z.string(),
+  id: z.string(),
+  state: z.enum(['queued', 'evaluating', 'accepted', 'rejected']),
+  code: z.string().nullable().describe('why it was rejected'),
+  reason: z.string().nullable(),
+  score: z.number().nullable().describe('of a candidate; what its author reported where the task is blind'),
+  reported: z.number().nullable(),
+  grade: z.number().nullable().describe('only once a person has revealed grades'),
+  marks: z.array(z.string()).describe('standing, record, nominated, final, and flags'),
+  author: z.enum(['A', 'B']),
+  option: z.number(),
+  attempt: z.number(),
+  note: z.string().nullable(),
+  submittedWall: z.number(),
+  contentHash: z.string().nullable(),
+  files: z.array(z.object({ path: z.string(), kind: z.string(), bytes: z.number(), sha256: z.string() })),
+  evaluations: z.array(
+    z.object({
+      kind: z.enum(['evaluate', 'control']),
+      verdict: z.string().nullable().describe('null while it runs'),
+      ms: z.number().nullable(),
+      output: z.string().describe('where its output lies'),
+    }),
+  ),
+});
+
+/** `hma diff`. */
+export const diffOutput = z.object({
+  run: z.string(),
+  before: z.string(),
+  after: z.string(),
+  changes: z.array(z.object({ path: z.string(), change: z.enum(['added', 'removed', 'changed']) })),
+  patch: z.string().nullable().describe('unified diff; null with --stat'),
+});
+
 /** Commands that tell a run something: pause, handoff, review, stop, budget, select. */
 export const intentOutput = z.object({
   run: z.string(),
@@ -80,6 +117,7 @@ const candidateEntry = z.object({
   grade: z
     .union([
       z.object({ kind: z.literal('graded'), grade: score }),
+      z.object({ kind: z.literal('hidden') }).describe('graded; hma reveal shows it'),
       z.object({ kind: z.literal('ungraded'), reason: z.string() }),
     ])
     .nullable(),
@@ -272,9 +310,11 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
   { command: 'hma run --detach --json', schema: startedOutput },
   { command: 'hma status --json', schema: statusOutput },
   { command: 'hma list --json', schema: listOutput },
-  { command: 'hma pause | handoff | message | review | stop | budget | select --json', schema: intentOutput },
+  { command: 'hma pause | handoff | message | review | stop | budget | select | reveal --json', schema: intentOutput },
   { command: 'hma resume --json', schema: resumedOutput },
   { command: 'hma candidates --json', schema: candidatesOutput },
+  { command: 'hma show --json', schema: showOutput },
+  { command: 'hma diff --json', schema: diffOutput },
   { command: 'hma apply --json', schema: appliedOutput },
   { command: 'hma check --json', schema: checkOutput },
   { command: 'hma log --session N --json', schema: sessionLogOutput },

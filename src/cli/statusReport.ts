@@ -95,6 +95,12 @@ function optionReport(
   };
 }
 
+const reportedGrade = (
+  { gradesRevealed }: RunState,
+  { grade }: Candidate,
+): z.input<typeof candidatesOutput>['candidates'][number]['grade'] =>
+  grade?.kind === 'graded' && !gradesRevealed ? { kind: 'hidden' } : grade;
+
 /** What `hma candidates --json` prints, in the order given. */
 export function candidatesReport(state: RunState, candidates: readonly Candidate[]): z.input<typeof candidatesOutput> {
   const marks = marksOf(state);
@@ -104,6 +110,7 @@ export function candidatesReport(state: RunState, candidates: readonly Candidate
     metric: { name, direction },
     candidates: candidates.map((candidate) => ({
       ...candidate,
+      grade: reportedGrade(state, candidate),
       agent: state.terms.agents[candidate.author].name,
       flags: [...candidate.flags],
       marks: [...(marks.get(candidate.id) ?? [])],

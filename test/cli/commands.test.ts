@@ -22,6 +22,7 @@ import {
   eventLine,
   initOutput,
   listOutput,
+  showOutput,
   statusOutput,
 } from '../../src/cli/schemas.ts';
 import { runFiles, runFolderOf } from '../../src/ledger/places.ts';
@@ -179,6 +180,24 @@ test('init writes a checked contract for a folder, says what it guessed, and nev
   expect(words.out).toMatch(/none found[^]*nothing found[^]*Claude Code \(not installed here\) and Codex/);
 });
 
+test('show tells all of one experiment, diff what separates two; grades are hidden until they are revealed', async () => {
+  const shown = await hma(['show', 'e5', '--json']);
+  expect(showOutput.parse(JSON.parse(shown.out))).toMatchObject({
+    state: 'accepted',
+    score: 0.3,
+    grade: null,
+    marks: ['final', 'record', 'nominated'],
+    author: 'B',
+    option: 2,
+  });
+  expect((await hma(['show', 'e5'])).out).toMatch(/^e5  accepted · final, record, nominated[^]*hidden; hma reveal/);
+  expect((await hma(['show', 'e2'])).out).toMatch(/^e2  rejected: /);
+  expect(await hma(['show', 'e99'])).toMatchObject({ exit: exitCodes.notFound, out: '' });
+  expect((await hma(['candidates', '--json'])).out).not.toContain('0.33');
+  expect((await hma(['candidates'])).out).toMatch(/e5 .*hidden/);
+  expect(await hma(['diff', 'e5', 'e98'])).toMatchObject({ exit: exitCodes.notFound });
+});
+
 test('--json prints what the schemas say', async () => {
   const json = async (...words: string[]): Promise<unknown> => JSON.parse((await hma([...words, '--json'])).out);
   const status = statusOutput.parse(await json('status'));
@@ -294,7 +313,9 @@ test('candidates in four orders; equal ones stay in order, ungraded ones come la
   const ids = (order: Parameters<typeof sortCandidates>[1]) => sortCandidates(state, order).map(({ id }) => id);
   expect(ids('order')).toEqual(['e1', 'e3', 'e4', 'e5', 'e6']);
   expect(ids('score')).toEqual(['e5', 'e6', 'e3', 'e4', 'e1']);
-  expect(ids('grade')).toEqual(['e5', 'e1', 'e3', 'e4', 'e6']);
+  expect(ids('grade')).toEqual(['e1', 'e3', 'e4', 'e5', 'e6']); // not before they are revealed
+  const revealed = { ...state, gradesRevealed: true };
+  expect(sortCandidates(revealed, 'grade').map(({ id }) => id)).toEqual(['e5', 'e1', 'e3', 'e4', 'e6']);
 });
 
 test('Ctrl-C asks; d detaches, s stops, g goes on, a second Ctrl-C detaches', () => {

@@ -42,7 +42,7 @@ test('a whole run as its calm log', () => {
     '  1:02.1  review: chosen',
     '  1:02.1  ★ e5 is the final candidate, by the reviewer bob',
     '            best of all',
-    '  1:04.0  e5   graded 0.33 by the hidden grader',
+    '  1:04.0  e5   graded by the hidden grader; hma reveal shows grades',
     '  1:05.0  the run is over: the experiments are used up',
   ]);
 });
@@ -53,9 +53,9 @@ test('the page at the end says who, why, how long and what next', () => {
   );
   expect(page).toBe(`
 ── result ${'─'.repeat(90)}
-  final     e5         0.3  by B bob in option 2 · grade 0.33
+  final     e5         0.3  by B bob in option 2 · grade hidden
             selected by the reviewer bob: best of all
-  record    e5         0.3  by B bob in option 2 · grade 0.33
+  record    e5         0.3  by B bob in option 2 · grade hidden
   standing  e6        0.35  by A ada in option 3
   review    chosen
   scores    ▁▄▃█▆  5 candidates

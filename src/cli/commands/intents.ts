@@ -45,7 +45,7 @@ async function ask(desk: Desk, { wish, said, ...options }: Asking): Promise<numb
   const json = options.json ?? false;
   const place = findRun({ ...desk, run: options.run });
   if (!place.ok) return fail(desk, place.refusal, json);
-  const over = wish.kind === 'select' || wish.kind === 'clearSelection' ? null : finishedFailure(place.value);
+  const over = afterTheEnd.has(wish.kind) ? null : finishedFailure(place.value);
   if (over) return fail(desk, over, json);
   const reached = await reach(desk, place.value);
   if (!reached.ok) return fail(desk, reached.refusal, json);
@@ -64,6 +64,9 @@ async function ask(desk: Desk, { wish, said, ...options }: Asking): Promise<numb
     reached.value.close();
   }
 }
+
+/** What can be wished of a run that is over. */
+const afterTheEnd: ReadonlySet<Wish['kind']> = new Set(['select', 'clearSelection', 'revealGrades']);
 
 /** A finished run needs no controller to say no. */
 function finishedFailure(place: RunPlace): Failure | null {
@@ -107,6 +110,14 @@ export const message = (desk: Desk, words: readonly string[], options: RunOption
 /** `hma review`. */
 export const review = (desk: Desk, options: RunOptions): Promise<number> =>
   ask(desk, { ...options, wish: { kind: 'review' }, said: 'Exploration ends; the final review begins.' });
+
+/** `hma reveal`: a deliberate act, since selections after it are marked. */
+export const reveal = (desk: Desk, options: RunOptions): Promise<number> =>
+  ask(desk, {
+    ...options,
+    wish: { kind: 'revealGrades' },
+    said: 'Grades are shown from now on (hma candidates); selections after this are marked as made with them known.',
+  });
 
 /** `hma stop`: asks first, unless told not to. */
 export async function stop(desk: Desk, options: RunOptions & { readonly yes?: boolean }): Promise<number> {

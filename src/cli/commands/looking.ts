@@ -1,3 +1,4 @@
+import { shownGrade } from '../../analysis/shownScores.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { compareScores } from '../../task/quality.ts';
@@ -105,10 +106,15 @@ export const candidateOrders = ['order', 'score', 'grade', 'option'] as const;
 export type CandidateOrder = (typeof candidateOrders)[number];
 
 /** Candidates in an order: of their acceptance, best first by score or grade (ungraded last), or by option. */
-export function sortCandidates(state: Pick<RunState, 'archive' | 'terms'>, order: CandidateOrder): Candidate[] {
+export function sortCandidates(
+  state: Pick<RunState, 'archive' | 'terms' | 'gradesRevealed'>,
+  order: CandidateOrder,
+): Candidate[] {
   const { metric } = state.terms;
-  const grade = (candidate: Candidate): number =>
-    candidate.grade?.kind === 'graded' ? candidate.grade.grade : Number.NaN;
+  const grade = (candidate: Candidate): number => {
+    const shown = shownGrade(state, candidate);
+    return typeof shown === 'number' ? shown : Number.NaN;
+  };
   switch (order) {
     case 'order':
       return [...state.archive];

@@ -64,7 +64,9 @@ function linesOf(scene: Scene): string[] {
       const { id, result } = known.data;
       const said =
         result.kind === 'graded'
-          ? `graded ${style.bold(sayScore(result.grade))} by the hidden grader`
+          ? after.gradesRevealed
+            ? `graded ${style.bold(sayScore(result.grade))} by the hidden grader`
+            : 'graded by the hidden grader; hma reveal shows grades'
           : style.warn(`could not be graded: ${oneLine(result.reason)}`);
       return [stamped(scene, `${pad(id, 4)} ${said}`)];
     }

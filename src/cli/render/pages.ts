@@ -1,5 +1,6 @@
 import { handoffs, handoffTimes, startOf, type Handoff } from '../../analysis/handoffs.ts';
 import { timeShares, type TimeShares } from '../../analysis/timeShares.ts';
+import { shownGrade } from '../../analysis/shownScores.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { record, standing } from '../../archive/order.ts';
 import type { Given } from '../../base/fact.ts';
@@ -110,12 +111,13 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
 
 /** A candidate in a phrase: id, score, author, session, and its grade where there is one. */
 function sayCandidate(state: RunState, candidate: Candidate, { style }: Paper): string {
+  const shown = shownGrade(state, candidate);
   const grade =
-    candidate.grade === null
+    shown === null
       ? ''
-      : candidate.grade.kind === 'graded'
-        ? ` · grade ${style.bold(sayScore(candidate.grade.grade))}`
-        : style.warn(' · no grade');
+      : shown === 'failed'
+        ? style.warn(' · no grade')
+        : ` · grade ${shown === 'hidden' ? shown : style.bold(sayScore(shown))}`;
   return `${style.bold(pad(candidate.id, 4))} ${pad(sayScore(candidate.score), 9, 'right')}  ${style.dim('by')} ${sayAgent(state, candidate.author, style)} ${style.dim(`in option ${candidate.option}`)}${grade}`;
 }
 
@@ -270,6 +272,9 @@ function nextLines(state: RunState, { live }: Places, { style }: Paper): string[
   return commands.map(([command, why]) => `  ${pad(command, 34)} ${style.dim(why)}`);
 }
 
+const sayGrade = (grade: ReturnType<typeof shownGrade>): string =>
+  typeof grade === 'number' ? sayScore(grade) : (grade ?? '');
+
 /** The table of `hma candidates`. `standing`, `record` and `final` are marked. */
 export function candidatesPage(state: RunState, candidates: readonly Candidate[], paper: Paper): string[] {
   const { style, columns } = paper;
@@ -282,7 +287,7 @@ export function candidatesPage(state: RunState, candidates: readonly Candidate[]
     String(candidate.option),
     sayScore(candidate.score),
     candidate.reported === null ? '' : sayScore(candidate.reported),
-    ...(graded ? [candidate.grade?.kind === 'graded' ? sayScore(candidate.grade.grade) : ''] : []),
+    ...(graded ? [sayGrade(shownGrade(state, candidate))] : []),
     (marks.get(candidate.id) ?? []).join(', '),
     style.dim(
       [...candidate.flags.map(sayWord), oneLine(candidate.note ?? '', 120)].filter((part) => part !== '').join('; '),

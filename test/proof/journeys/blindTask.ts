@@ -68,6 +68,9 @@ export const blindTask: Journey = {
       );
     }
     desk.say('What you see:');
+    await desk.run('hma candidates');
+    desk.say('Grades are hidden until you want to know; that you did is on record, and so is every choice after it.');
+    await desk.run('hma reveal');
     await desk.run('hma candidates --sort grade');
     desk.expect(
       'the final candidate is graded',

@@ -1,0 +1,222 @@
+import { join } from 'node:path';
+
+import { shownGrade, shownScore } from '../../analysis/shownScores.ts';
+import type { Candidate } from '../../archive/model.ts';
+import { sayBytes, sayClock, sayLength, sayScore } from '../../base/numbers.ts';
+import { oneLine } from '../../base/oneLine.ts';
+import { ok, refused, type Result } from '../../base/result.ts';
+import { sayWord } from '../../base/words.ts';
+import { failure, type Failure } from '../../client/failure.ts';
+import { findRun } from '../../client/lookup.ts';
+import { viewRun, type RunView } from '../../client/readRun.ts';
+import type { Evaluation, Experiment } from '../../experiments/model.ts';
+import { runFiles } from '../../ledger/places.ts';
+import type { RunState } from '../../run/model.ts';
+import type { SnapshotEntry } from '../../snapshots/port.ts';
+import { openSnapshotsReadOnly } from '../../snapshots/store.ts';
+import { fail, paperOf, say, sayJson, sayLines, type Desk } from '../desk.ts';
+import { exitCodes } from '../exitCodes.ts';
+import { marksOf } from '../render/pages.ts';
+import { pad, table } from '../render/text.ts';
+import { diffOutput, showOutput } from '../schemas.ts';
+import type { RunOptions } from './looking.ts';
+
+/** A run's view with its snapshots opened for reading, closed after the work. */
+async function withSnapshots(
+  desk: Desk,
+  options: RunOptions,
+  work: (view: RunView, store: ReturnType<typeof openSnapshotsReadOnly>) => Promise<Result<number, Failure>>,
+): Promise<number> {
+  const json = options.json ?? false;
+  const place = findRun({ ...desk, run: options.run });
+  if (!place.ok) return fail(desk, place.refusal, json);
+  const view = await viewRun(place.value);
+  if (!view.ok) return fail(desk, view.refusal, json);
+  const store = openSnapshotsReadOnly({ dir: runFiles(place.value.folder).snapshots });
+  try {
+    const done = await work(view.value, store);
+    return done.ok ? done.value : await fail(desk, done.refusal, json);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What sets a candidate apart, in the field's words. */
+const wordsFor = (state: RunState, candidate: Candidate | undefined): string[] =>
+  candidate === undefined
+    ? []
+    : [
+        ...(marksOf(state).get(candidate.id) ?? []),
+        ...(state.review?.nomination?.candidate === candidate.id ? ['nominated'] : []),
+        ...candidate.flags.map(sayWord),
+      ];
+
+/** `hma show ID`: all that is known of one experiment, and the files of its candidate. */
+export const show = (desk: Desk, id: string, options: RunOptions): Promise<number> =>
+  withSnapshots(desk, options, async ({ place, state }, store) => {
+    const experiment = state.experiments.find((one) => one.id === id);
+    if (!experiment) return unknown(state, id);
+    const candidate = state.archive.find((one) => one.id === id);
+    const kept = experiment.captured !== null && (await store.has(experiment.captured.snapshot)); // hma gc keeps candidates'
+    const files = kept ? await store.entries(experiment.captured.snapshot) : [];
+    const shown = { state, experiment, candidate, files, runFolder: place.folder };
+    if (options.json) await sayJson(desk, showOutput.parse(showReport(shown)));
+    else await sayLines(desk, showLines(shown, desk));
+    return ok(exitCodes.ok);
+  });
+
+const unknown = (state: RunState, id: string): Result<never, Failure> =>
+  refused(
+    failure('notFound', 'unknown_experiment', {
+      what: `run ${state.run} has no experiment ${JSON.stringify(oneLine(id, 60))}`,
+      fix: state.experiments.length === 0 ? 'Nothing was submitted yet.' : 'hma candidates lists the accepted ones.',
+    }),
+  );
+
+interface Shown {
+  readonly state: RunState;
+  readonly experiment: Experiment;
+  readonly candidate: Candidate | undefined;
+  readonly files: readonly SnapshotEntry[];
+  readonly runFolder: string;
+}
+
+const outputOf = (runFolder: string, id: string, { nonce }: Evaluation): string =>
+  join(runFiles(runFolder).evaluations, `${id}-${nonce}`, 'output.log');
+
+function showReport({ state, experiment, candidate, files, runFolder }: Shown) {
+  const { id, option, agent, attempt, note, reported, submittedWall } = experiment;
+  const grade = candidate ? shownGrade(state, candidate) : null;
+  return {
+    run: state.run,
+    id,
+    state: experiment.state,
+    code: experiment.state === 'rejected' ? experiment.code : null,
+    reason: experiment.state === 'rejected' ? experiment.reason : null,
+    score: candidate ? shownScore(state, candidate) : null,
+    reported,
+    grade: typeof grade === 'number' ? grade : null,
+    marks: wordsFor(state, candidate),
+    author: agent,
+    option,
+    attempt,
+    note,
+    submittedWall,
+    contentHash: experiment.captured?.contentHash ?? null,
+    files: files.map(({ path, kind, bytes, sha256 }) => ({ path, kind, bytes, sha256 })),
+    evaluations: experiment.evaluations.map((each) => ({
+      kind: each.kind,
+      verdict: each.verdict?.kind ?? null,
+      ms: each.endedAt === null ? null : each.endedAt - each.startedAt,
+      output: outputOf(runFolder, id, each),
+    })),
+  };
+}
+
+function sayGrade(grade: ReturnType<typeof shownGrade>): string | null {
+  if (grade === 'hidden') return 'hidden; hma reveal shows grades, and that is recorded';
+  return grade === 'failed' ? 'the grader failed' : grade === null ? null : sayScore(grade);
+}
+
+function showLines(shown: Shown, desk: Desk): string[] {
+  const { state, experiment, candidate, files, runFolder } = shown;
+  const { style, columns } = paperOf(desk);
+  const line = (name: string, text: string | null): string[] =>
+    text === null || text === '' ? [] : [`  ${style.dim(pad(name, 11))}${text}`];
+  const marks = wordsFor(state, candidate);
+  const how = experiment.state === 'rejected' ? `rejected: ${sayWord(experiment.code)}` : experiment.state;
+  const { captured, agent, option, attempt } = experiment;
+  const score = candidate && state.terms.feedback === 'score' ? shownScore(state, candidate) : null;
+  return [
+    `${style.bold(experiment.id)}  ${how}${marks.length === 0 ? '' : ` · ${marks.join(', ')}`}`,
+    ...line('why', experiment.state === 'rejected' ? oneLine(experiment.reason, 600) : null),
+    ...line('score', score === null ? null : sayScore(score)),
+    ...line('reported', experiment.reported === null ? null : sayScore(experiment.reported)),
+    ...line('grade', sayGrade(candidate ? shownGrade(state, candidate) : null)),
+    ...line(
+      'author',
+      `${oneLine(state.terms.agents[agent].name, 40)}, option ${option}${attempt === 1 ? '' : `, attempt ${attempt}`}`,
+    ),
+    ...line('submitted', `${sayClock(experiment.submittedAt)} · ${new Date(experiment.submittedWall).toISOString()}`),
+    ...line('note', experiment.note === null ? null : oneLine(experiment.note, 4000)),
+    ...line(
+      'content',
+      captured ? `${captured.files} files, ${sayBytes(captured.bytes)}, ${captured.contentHash}` : null,
+    ),
+    ...experiment.evaluations.flatMap((each) =>
+      line(
+        each.kind === 'control' ? 'control' : 'evaluation',
+        `${sayWord(each.verdict?.kind ?? 'running')}${each.endedAt === null ? '' : ` after ${sayLength(each.endedAt - each.startedAt)}`}  ${style.dim(outputOf(runFolder, experiment.id, each))}`,
+      ),
+    ),
+    ...(files.length === 0 ? [] : ['']),
+    ...table({
+      rows: files.map(({ path, kind, bytes }) => [
+        `  ${oneLine(path, 200)}`,
+        sayBytes(bytes),
+        kind === 'file' ? '' : kind,
+      ]),
+      right: new Set([1]),
+      columns,
+    }),
+  ];
+}
+
+/** What `hma diff` may be told. */
+export interface DiffOptions extends RunOptions {
+  readonly stat?: boolean;
+}
+
+/** `hma diff A [B]`: what separates two candidates; without the second, a candidate from the one before it. `initial` is the start. */
+export const diff = (desk: Desk, [one, other]: readonly [string, string?], options: DiffOptions): Promise<number> =>
+  withSnapshots(desk, options, async ({ state }, store) => {
+    const sides = other === undefined ? withPrevious(state, one) : ok([one, other] as const);
+    if (!sides.ok) return sides;
+    const [before, after] = sides.value.map((id) => snapshotOf(state, id));
+    if (!before?.ok) return before ?? unknown(state, one);
+    if (!after?.ok) return after ?? unknown(state, one);
+    for (const [index, { value }] of [before, after].entries())
+      if (!(await store.has(value))) return gone(sides.value[index] ?? one);
+    const changes = await store.diff(before.value, after.value);
+    if (options.json) {
+      const patch = options.stat ? null : await store.patch(before.value, after.value);
+      const [from, to] = sides.value;
+      const told = changes.map(({ path, change }) => ({ path, change }));
+      await sayJson(desk, diffOutput.parse({ run: state.run, before: from, after: to, changes: told, patch }));
+    } else if (options.stat) {
+      const marks = { added: '+', removed: '-', changed: '~' } as const;
+      await sayLines(
+        desk,
+        changes.map(({ path, change }) => `${marks[change]} ${oneLine(path, 400)}`),
+      );
+    } else await say(desk, await store.patch(before.value, after.value));
+    return ok(exitCodes.ok);
+  });
+
+const gone = (id: string): Result<never, Failure> =>
+  refused(
+    failure('notFound', 'no_snapshot', {
+      what: `the files of ${id} are not kept any more`,
+      fix: 'hma gc removes those of rejected experiments; a candidate’s are always there.',
+    }),
+  );
+
+function withPrevious(state: RunState, id: string): Result<readonly [string, string], Failure> {
+  const place = state.archive.findIndex((candidate) => candidate.id === id);
+  if (place < 0) return unknown(state, id);
+  return ok([state.archive[place - 1]?.id ?? 'initial', id]);
+}
+
+function snapshotOf(state: RunState, id: string): Result<string, Failure> {
+  if (id === 'initial') {
+    if (state.initial !== null) return ok(state.initial);
+    return refused(
+      failure('notFound', 'no_initial', {
+        what: `run ${state.run} began without candidate files, so there is no \`initial\` to compare with`,
+        fix: 'Compare with another candidate.',
+      }),
+    );
+  }
+  const snapshot = state.experiments.find((one) => one.id === id)?.captured?.snapshot;
+  return snapshot === undefined ? unknown(state, id) : ok(snapshot);
+}
