@@ -29,6 +29,8 @@ export interface AttemptScript {
   };
   /** From the decision to the printed receipt, ms; null = it never looks. */
   readonly looksAfter: number | null;
+  /** Its model answers so often (ms), with so many tokens each time; not at all when absent. */
+  readonly responds?: { readonly every: number; readonly tokens: number };
 }
 
 /** One ballot of a reviewer: by number in the archive; a number beyond it is no candidate. */
@@ -332,6 +334,26 @@ const spent = anything.map((one): Scenario => ({
   })),
   pauseMs: 45_000,
 }));
+
+/** Models that answer, in runs that may use so many tokens or so much money, or as much as they like. */
+export const talkative: fc.Arbitrary<Scenario> = fc
+  .tuple(
+    anything,
+    fc.constantFrom(
+      {},
+      { tokens: 20_000 },
+      { tokens: 150_000 },
+      { cost: 0.02 },
+      { cost: 0.15 },
+      { tokens: 1, cost: 9 },
+    ),
+    fc.record({ every: fc.constantFrom(200, 1_000, 7_000), tokens: fc.integer({ min: 1, max: 9_000 }) }),
+  )
+  .map(([one, caps, responds]): Scenario => ({
+    ...one,
+    budgets: { ...one.budgets, ...caps },
+    attempts: one.attempts.map((attempt, index) => (index % 3 === 2 ? attempt : { ...attempt, responds })),
+  }));
 
 /** A whole world: terms, scripts of all that happens, and what comes from outside. */
 export const scenario: fc.Arbitrary<Scenario> = fc.oneof(

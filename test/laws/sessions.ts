@@ -38,7 +38,34 @@ export function playAttempt(world: World, start: { session: SessionName & { kind
         delay: submission.after,
         act: () => submits(world, process, { submission, request: `r${++world.counters.request}`, tries: 0 }),
       });
+    if (script.responds) responds(world, process, script.responds);
     inProcess(world, process, { delay: script.end.after, act: () => endsAs(world, process, script.end) });
+  });
+}
+
+/** As followResponses, one at a time: what is said while no controller lives is read by the next one. */
+function responds(world: World, process: Process, script: NonNullable<AttemptScript['responds']>, said = 0): void {
+  const { session } = process;
+  inProcess(world, process, {
+    delay: script.every,
+    act() {
+      responds(world, process, script, world.up ? 0 : said + 1);
+      const attempt = world.up ? world.state.options.at(-1)?.attempts.at(-1) : undefined;
+      if (!session || attempt?.nonce !== process.nonce || attempt.state === 'ended') return;
+      const counts = {
+        uncachedInput: script.tokens,
+        cachedInput: 0,
+        cacheWrite: 0,
+        output: 0,
+        reasoning: 0,
+        toolCalls: 1,
+      };
+      const responses = Array.from({ length: said + 1 }, () => ({
+        ...{ id: `m${++world.counters.request}`, at: world.now().wall, model: 'm' },
+        ...counts,
+      }));
+      world.append([{ type: 'attempt.responded', data: { session, attempt: attempt.number, responses } }]);
+    },
   });
 }
 

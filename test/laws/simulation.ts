@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Instant } from '../../src/base/clock.ts';
 import type { Given } from '../../src/base/fact.ts';
+import type { Prices } from '../../src/analysis/usage.ts';
 import { undecided, nextEvaluationStep } from '../../src/experiments/decide.ts';
 import type { LedgerEvent } from '../../src/ledger/port.ts';
 import { activeAfterAbsence, activeAt } from '../../src/run/activeClock.ts';
@@ -60,6 +61,8 @@ interface Happening {
 const longestSleepMs = 30_000;
 /** Steps in a row, without time passing, from which on a turn counts as a hot loop. */
 const hotLoop = 60;
+/** What the model of simulated sessions costs: a dollar for a million tokens. */
+export const prices: Prices = { m: { input: 1, cachedInput: 1, output: 1, asOf: '2026-11-30', source: 'the test' } };
 /** Happenings after which a run counts as endless. */
 const endless = 30_000;
 
@@ -258,7 +261,7 @@ export class World {
     while (this.#again) {
       this.#again = false;
       carryOutEvaluation(this, nextEvaluationStep(this.state, this.given()));
-      step = nextStep(this.state, this.given(), { lingerMs: this.#lingerMs() });
+      step = nextStep(this.state, this.given(), { lingerMs: this.#lingerMs(), prices });
       carryOutStep(this, step);
       keepFrozen(this);
       observe(this);

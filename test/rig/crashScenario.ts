@@ -25,6 +25,7 @@ echo "{\\"score\\": 10$word}" > "$HMA_RESULT"
 /** What both agents know how to do; their scripts are made of these words. */
 const words = `submit() { echo "$1" > "$HMA_WORKSPACE/candidate.txt"; hma submit --json --wait 100 $2; }
 hold() { exec sleep 10000; }
+answered() { echo "{\\"type\\":\\"hma.response\\",\\"id\\":\\"$1\\",\\"at\\":1790000000000,\\"model\\":\\"$2\\",\\"uncachedInput\\":$3,\\"output\\":$4}"; }
 `;
 
 /** What one agent does, by `<option>.<attempt>` or `review`; shell, one line. */
@@ -46,7 +47,7 @@ export const wholeAlternation: ScriptedTask = {
     '3.1': 'submit invalid; submit 4; hold',
   },
   B: {
-    '2.1': 'exit 1',
+    '2.1': 'answered r1 m 100 20; answered r2 m 200 30; exit 1',
     '2.2': 'submit 2; hma validate; submit 3; exit 0',
     review: 'hma submit; hma nominate e5 --reason "the plan says so"; exit 0',
   },
