@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import { version } from '../base/version.ts';
 import { apply, type ApplyOptions } from './commands/apply.ts';
+import { agents } from './commands/agents.ts';
 import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
 import {
@@ -16,6 +17,8 @@ import {
   type BudgetOptions,
 } from './commands/intents.ts';
 import { init, type InitOptions } from './commands/init.ts';
+import { login, logout } from './commands/logins.ts';
+import { gc, remove, type GcOptions } from './commands/keeping.ts';
 import { log, type LogOptions } from './commands/log.ts';
 import { prompt, type PromptOptions } from './commands/prompt.ts';
 import { diff, show, type DiffOptions } from './commands/showing.ts';
@@ -108,6 +111,7 @@ function describe(desk: Desk, act: Act): Command {
     })
     .addHelpText('after', epilogue);
   describeRuns(program, desk, act);
+  describeAgents(program, desk, act);
   describeWishes(program, desk, act);
   describeApplying(program, desk, act);
   describeLooking(program, desk, act);
@@ -182,6 +186,27 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
     (named: string | undefined, options: RunOptions & { all?: boolean; takeOver?: boolean }) =>
       act(() => resume(desk, named, options))(),
   );
+}
+
+function describeAgents(program: Command, desk: Desk, act: Act): void {
+  program
+    .command('agents')
+    .description("the agents' CLIs: found, version, how signed in, what each can do; and the presets")
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => act(() => agents(desk, options))());
+  examples(
+    program
+      .command('login')
+      .argument('<agent>', 'such as claude-code or codex')
+      .description('sign an agent in, for hma alone: its own sign-in in this terminal, with a HOME of its own')
+      .action((name: string) => act(() => login(desk, name))()),
+    'hma login claude-code',
+  );
+  program
+    .command('logout')
+    .argument('<agent>', 'such as claude-code or codex')
+    .description("forget hma's login of an agent")
+    .action((name: string) => act(() => logout(desk, name))());
 }
 
 function describeWishes(program: Command, desk: Desk, act: Act): void {
@@ -282,6 +307,20 @@ function describeLooking(program: Command, desk: Desk, act: Act): void {
   ).action((id: string, other: string | undefined, options: DiffOptions) =>
     act(() => diff(desk, other === undefined ? [id] : [id, other], options))(),
   );
+  program
+    .command('remove')
+    .argument('<run>', "the run's id or its beginning")
+    .description('remove a run that is over, with all its candidates; the workspace stays')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .action((named: string, options: { yes?: boolean; json?: boolean }) => act(() => remove(desk, named, options))());
+  program
+    .command('gc')
+    .description('free what no candidate needs, of runs that are over')
+    .option('--all', 'of all workspaces')
+    .option('--dry-run', 'only say what it would free')
+    .option('--json', 'print JSON')
+    .action((options: GcOptions) => act(() => gc(desk, options))());
   examples(
     program
       .command('prompt')

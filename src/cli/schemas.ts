@@ -63,6 +63,28 @@ export const diffOutput = z.object({
   patch: z.string().nullable().describe('unified diff; null with --stat'),
 });
 
+/** `hma remove`. */
+export const removedOutput = z.object({ run: z.string(), bytes: z.number() });
+
+/** `hma gc`. */
+export const gcOutput = z.object({
+  dryRun: z.boolean(),
+  freed: z.number().describe('bytes'),
+  programs: z.number().describe('bytes of earlier versions of hma itself'),
+  runs: z.array(
+    z.union([
+      z.object({
+        run: z.string(),
+        kind: z.literal('collected'),
+        snapshots: z.number(),
+        bytesBefore: z.number(),
+        bytesAfter: z.number(),
+      }),
+      z.object({ run: z.string(), kind: z.literal('left'), why: z.string() }),
+    ]),
+  ),
+});
+
 /** Commands that tell a run something: pause, handoff, review, stop, budget, select. */
 export const intentOutput = z.object({
   run: z.string(),
@@ -299,6 +321,48 @@ export const checkOutput = z.object({
   ),
 });
 
+/** `hma agents --json`. */
+export const agentsOutput = z.object({
+  home: z.string().describe('the state folder, in which logins lie'),
+  agents: z.array(
+    z.object({
+      adapter: z.string(),
+      title: z.string(),
+      install: z.string().describe('the command that installs it'),
+      program: z.string().nullable().describe('null where it was not found'),
+      why: z.string().describe('where it was looked for, if it was not found'),
+      version: z.string().nullable(),
+      tested: z.array(z.string()).describe('versions that hma is tested with, oldest first'),
+      known: z.enum(['tested', 'older', 'newer', 'between', 'unknown']).describe('how its version stands to them'),
+      signedIn: z.union([
+        z.object({ by: z.literal('key'), variable: z.string() }),
+        z.object({ by: z.literal('login'), heldBy: z.string().nullable().describe('the run that has it now') }),
+        z.object({ by: z.literal('nothing'), variables: z.array(z.string()), canLogin: z.boolean() }),
+      ]),
+      capabilities: z.object({
+        structuredEvents: z.boolean(),
+        steering: z.boolean(),
+        cleanInterrupt: z.boolean(),
+        sessionId: z.enum(['given', 'reported', 'none']),
+        tokens: z.enum(['disk', 'stream', 'none']),
+        cost: z.boolean(),
+        effort: z.boolean(),
+        goal: z.enum(['native', 'reprompt', 'none']),
+        mcp: z.boolean(),
+      }),
+    }),
+  ),
+  presets: z.array(
+    z.object({
+      name: z.string(),
+      title: z.string(),
+      adapters: z.array(z.string()),
+      keyVariable: z.string(),
+      keySet: z.boolean(),
+    }),
+  ),
+});
+
 /** Every output by the command that prints it, for the documentation. */
 export const outputs: readonly { readonly command: string; readonly lines?: true; readonly schema: z.ZodType }[] = [
   {
@@ -315,8 +379,11 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
   { command: 'hma candidates --json', schema: candidatesOutput },
   { command: 'hma show --json', schema: showOutput },
   { command: 'hma diff --json', schema: diffOutput },
+  { command: 'hma remove --json', schema: removedOutput },
+  { command: 'hma gc --json', schema: gcOutput },
   { command: 'hma apply --json', schema: appliedOutput },
   { command: 'hma check --json', schema: checkOutput },
+  { command: 'hma agents --json', schema: agentsOutput },
   { command: 'hma log --session N --json', schema: sessionLogOutput },
   { command: 'any command that fails, with --json', schema: errorOutput },
 ];

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -20,6 +29,7 @@ import {
   candidatesOutput,
   errorOutput,
   eventLine,
+  gcOutput,
   initOutput,
   listOutput,
   showOutput,
@@ -196,6 +206,27 @@ test('show tells all of one experiment, diff what separates two; grades are hidd
   expect((await hma(['candidates', '--json'])).out).not.toContain('0.33');
   expect((await hma(['candidates'])).out).toMatch(/e5 .*hidden/);
   expect(await hma(['diff', 'e5', 'e98'])).toMatchObject({ exit: exitCodes.notFound });
+});
+
+test('remove takes a run that is over and nothing else, gc leaves alone what goes on', async () => {
+  layRun('20261130-161123-ab99', wholeRun());
+  const runs = (text: string): string[] => text.match(/\d{8}-\d{6}-\w{4}/g) ?? [];
+  expect(await hma(['remove', '20261130-17', '--yes'])).toMatchObject({
+    exit: exitCodes.refused,
+    err: expect.stringContaining('hma stop --run 20261130-171123-ab00'),
+  });
+  expect((await hma(['remove', '20261130-16'])).err).toContain('Add --yes');
+  const collected = await hma(['gc', '--json']);
+  expect(gcOutput.parse(JSON.parse(collected.out)).runs).toMatchObject([
+    { run: '20261130-181123-ab12', kind: 'collected' },
+    { run: '20261130-171123-ab00', kind: 'left' },
+    { run: '20261130-161123-ab99', kind: 'collected' },
+  ]);
+  expect(await hma(['remove', '20261130-16', '--yes'])).toMatchObject({ exit: 0, err: '' });
+  expect(runs((await hma(['list'])).out)).toEqual(['20261130-181123-ab12', '20261130-171123-ab00']);
+  expect(
+    readdirSync(join(home, 'workspaces')).flatMap((name) => readdirSync(join(home, 'workspaces', name, 'runs'))),
+  ).toHaveLength(2);
 });
 
 test('--json prints what the schemas say', async () => {

@@ -1,10 +1,9 @@
-import { createInterface } from 'node:readline/promises';
-
 import { reviveRun } from '../../controller/launch.ts';
 import type { Intent } from '../../protocol/client.ts';
 import { parseDateTime, parseDuration, parseTokens } from '../../task/quantities.ts';
 import { attach, type RunConnection } from '../../client/connection.ts';
-import { fail, isForPeople, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
+import { fail, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
+import { confirmed } from '../asking.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { findRun, type RunPlace } from '../../client/lookup.ts';
@@ -121,22 +120,13 @@ export const reveal = (desk: Desk, options: RunOptions): Promise<number> =>
 
 /** `hma stop`: asks first, unless told not to. */
 export async function stop(desk: Desk, options: RunOptions & { readonly yes?: boolean }): Promise<number> {
-  if (!options.yes) {
-    if (!isForPeople(desk))
-      return fail(
-        desk,
-        failure('usage', 'not_confirmed', {
-          what: 'hma stop asks first, and nobody can answer here',
-          fix: 'Add --yes.',
-        }),
-        options.json ?? false,
-      );
-    const prompt = createInterface({ input: desk.stdin, output: desk.stdout });
-    const answer = await prompt
-      .question('Stop the run? Its session ends now, there is no review; candidates are kept. [y/N] ')
-      .finally(() => prompt.close());
-    if (!/^y(es)?$/i.test(answer.trim())) return exitCodes.ok;
-  }
+  const yes = await confirmed(desk, {
+    question: 'Stop the run? Its session ends now, there is no review; candidates are kept.',
+    command: 'hma stop',
+    yes: options.yes ?? false,
+  });
+  if (typeof yes !== 'boolean') return fail(desk, yes, options.json ?? false);
+  if (!yes) return exitCodes.ok;
   return ask(desk, {
     ...options,
     wish: { kind: 'stop' },
