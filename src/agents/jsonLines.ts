@@ -2,6 +2,8 @@ import { constants } from 'node:fs';
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
+import { parseJsonLine } from './jsonLine.ts';
+
 /** What a reader of JSON lines is told to look at. */
 export interface JsonLinesOptions {
   /** The files as they are now; asked at each look, so that new ones are found. Files that don't exist are skipped. */
@@ -122,15 +124,6 @@ function tell(line: Buffer, onLine: (value: unknown) => void): boolean {
   if (value === undefined) return false;
   onLine(value);
   return true;
-}
-
-/** The value of one line; undefined where it is no JSON. */
-export function parseJsonLine(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined; // a torn or foreign line: harnesses print plain text too
-  }
 }
 
 /**
