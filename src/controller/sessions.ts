@@ -179,6 +179,7 @@ async function prepareAttempt(
     cwd: context.cwd,
     graceMs: graceOf(room, session),
     polite: { signal: adapter.politeSignal, to: adapter.politeTo },
+    ...(adapter.harness && { groupIsOwn: true as const }),
     outputBytes: room.contract.limits.outputBytes,
     ...(stdin === undefined ? {} : { stdin }),
     confinement: {

@@ -31,6 +31,7 @@ interface Ending {
   readonly tree: ProcessTree;
   readonly known: KnownProcesses;
   readonly seen: Map<string, EndedProcess>;
+  readonly isOwn: (one: LiveProcess) => boolean;
 }
 
 /**
@@ -44,9 +45,12 @@ export async function endTree(given: {
   readonly graceMs: number;
   /** SIGTERM to the whole tree when absent. */
   readonly polite?: Polite;
+  /** Which processes are the program itself, and so not listed among what was ended of it. */
+  readonly isOwn?: (one: LiveProcess) => boolean;
 }): Promise<TreeEnd> {
   const began = performance.now();
-  const ending: Ending = { tree: given.tree, known: new Map(), seen: new Map() };
+  const { tree, isOwn = () => false } = given;
+  const ending: Ending = { tree, known: new Map(), seen: new Map(), isOwn };
   const living = look(ending);
   if (living.length > 0 && given.graceMs > 0)
     await endPolitely(ending, { due: began + given.graceMs, polite: given.polite ?? byDefault });
@@ -64,7 +68,8 @@ function look(ending: Ending, onSight?: (one: LiveProcess) => void): LiveProcess
     onSight: (one) => {
       onSight?.(one);
       const key = `${one.pid} ${one.start}`;
-      if (!ending.seen.has(key) && ending.seen.size < mostListed) ending.seen.set(key, describeProcess(one));
+      if (!ending.seen.has(key) && ending.seen.size < mostListed && !ending.isOwn(one))
+        ending.seen.set(key, describeProcess(one));
     },
   });
 }

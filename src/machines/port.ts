@@ -61,6 +61,11 @@ export interface ProgramSpec {
   readonly graceMs?: number;
   /** How it is asked to end; SIGTERM to the whole tree when absent. */
   readonly polite?: Polite;
+  /**
+   * A harness puts what its tools start into groups of their own: whatever is in its own process group (its helpers, the harness
+   * behind our driver) is part of it, and not counted among what it left.
+   */
+  readonly groupIsOwn?: true;
 }
 
 /** The runner's end report, `exit.json`, written atomically after the program itself has ended. */

@@ -157,12 +157,13 @@ async function endWhole(given: {
 }): Promise<TreeEnd> {
   const { tree, spec } = given;
   const grace = spec.graceMs ?? defaultGraceMs;
-  const end = await endTree({
+  const program = tree.program?.pid;
+  return endTree({
     tree,
     graceMs: given.polite ? grace : Math.min(grace, leftoverGraceMs),
     ...(spec.polite && { polite: spec.polite }),
+    isOwn: ({ pid, pgid }) => pid === program || (spec.groupIsOwn === true && pgid === program),
   });
-  return { ...end, ended: end.ended.filter((one) => one.pid !== tree.program?.pid) };
 }
 
 /** Writes `program.json` once the program runs. */
