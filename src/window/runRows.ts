@@ -180,9 +180,8 @@ function optionTime({ given }: RunScene, option: Option): string {
   const end = option.endingAt ?? option.closedAt;
   if (end !== null) return sayElapsed(end - from, true);
   const ms = given.active - from;
-  // a row that is drawn again each second would take its tooltip away under the mouse
-  if (ms < 10_000) return '';
-  return sayElapsed(ms < 60_000 ? Math.floor(ms / 10_000) * 10_000 : ms, true);
+  // in its first minute it would be drawn again each second, which takes its tooltip away under the mouse
+  return ms < 60_000 ? '' : sayElapsed(ms, true);
 }
 
 function bestWords({ state, candidates, records }: RunScene, option: Option): string {

@@ -13,6 +13,8 @@ interface Stage {
   readonly key: string;
   /** What it is called once it is reached, and while it is waited for. */
   readonly done: string;
+  /** What is meant, after the time. */
+  readonly meaning?: string;
   readonly doing: string;
   readonly at: number | null;
 }
@@ -61,13 +63,20 @@ function stagesOf(state: RunState, option: Option, handoff: Handoff): Stage[] {
     handoff.to === 'review' ? (state.review?.reviewer ?? reviewerOf(state)) : agentOf(state, handoff.to),
   );
   return [
-    { key: 'ended', done: `Session of ${agentName(state, option.agent)} over`, doing: '', at: handoff.endedAt },
-    { key: 'settled', done: 'Settled: every submission decided', doing: 'settling', at: handoff.settledAt },
+    { key: 'ended', done: `${agentName(state, option.agent)} ended`, doing: '', at: handoff.endedAt },
+    {
+      key: 'settled',
+      done: 'Settled',
+      meaning: 'every submission is decided',
+      doing: 'settling',
+      at: handoff.settledAt,
+    },
     { key: 'gone', done: 'Processes gone', doing: 'ending processes', at: handoff.reapedAt },
     { key: 'clean', done: 'Clean', doing: 'cleaning up', at: handoff.cleanAt },
     {
       key: 'started',
-      done: `${next} started, with an empty context`,
+      done: `${next} started`,
+      meaning: 'with an empty context',
       doing: state.pause ? 'paused' : `starting ${next}`,
       at: handoff.spawnedAt,
     },
@@ -90,7 +99,7 @@ function stageRow(
       ? stage.doing
       : stage.key === 'ended'
         ? ''
-        : `after ${sayGap(Math.max(0, stage.at - handoff.endedAt))}`;
+        : joined(`after ${sayGap(Math.max(0, stage.at - handoff.endedAt))}`, stage.meaning);
   const icon: RowIcon = stage.at === null ? { id: 'circle-outline' } : { id: 'check' };
   return [
     row({

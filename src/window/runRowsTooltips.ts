@@ -80,7 +80,14 @@ function optionLines(state: RunState, option: Option | undefined): string[] {
     `**Option ${option.number}** ${mdText(agentName(state, option.agent))}, ${mdText(state.terms.agents[option.agent].adapter)}`,
     line('Opened', `at ${sayClock(option.openedAt)} of active runtime`),
     ...(option.closedAt === null ? [] : [line('Closed', `at ${sayClock(option.closedAt)}`)]),
-    line('Closure', `${sayClosure(option.closure)}${option.endedItself ? '; the session had ended by itself' : ''}`),
+    ...(option.closure === null
+      ? []
+      : [
+          line(
+            'Closure',
+            `${sayClosure(option.closure)}${option.endedItself ? '; the session had ended by itself' : ''}`,
+          ),
+        ]),
     line('Experiments', `${option.accepted.length} accepted, ${rejected} rejected`),
     ...(option.closedAt !== null && option.accepted.length === 0
       ? [line('Barren', 'no experiment of it was accepted')]

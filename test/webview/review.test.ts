@@ -186,7 +186,7 @@ describe('the table', () => {
     expect(await tab.page.locator('.grid [tabindex="0"]').count()).toBe(1);
     const steps = [
       ['ArrowDown', 'e33/candidate'],
-      ['ArrowRight', 'e33/author'],
+      ['ArrowRight', 'e33/score'],
       ['Home', 'e33/mark'],
       ['End', 'e33/note'],
       ['Control+End', 'e29/note'],

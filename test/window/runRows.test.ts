@@ -53,11 +53,11 @@ test('a run that is over: options, handoffs with what they ended, and the review
     '    [circle-slash] e2 | rejected, invalid: row 3 is empty',
     '    [arrow-circle-up] e3 | 0.4 · new record',
     '  [arrow-swap] Handoff 1 → 2 | 0.41 s · 2 processes ended',
-    '    [check] Session of ada over',
-    '    [check] Settled: every submission decided | after 0.10 s',
+    '    [check] ada ended',
+    '    [check] Settled | after 0.10 s · every submission is decided',
     '    [check] Processes gone | after 0.20 s',
     '    [check] Clean | after 0.30 s',
-    '    [check] bob started, with an empty context | after 0.41 s',
+    '    [check] bob started | after 0.41 s · with an empty context',
     '    [check] First output | after 0.50 s',
     '    [circle-slash] python train.py | ended at the handoff · pid 100 · ran 5 s',
     '    [circle-slash] python train.py | ended at the handoff · pid 101 · ran 5 s',
@@ -65,20 +65,20 @@ test('a run that is over: options, handoffs with what they ended, and the review
     '    [pass] e4 | 0.45 · a tree',
     '    [arrow-circle-up] e5 | 0.3 · new record',
     '  [arrow-swap] Handoff 2 → 3 | 0.60 s',
-    '    [check] Session of bob over',
-    '    [check] Settled: every submission decided | after 0.10 s',
+    '    [check] bob ended',
+    '    [check] Settled | after 0.10 s · every submission is decided',
     '    [check] Processes gone | after 0.15 s',
     '    [check] Clean | after 0.20 s',
-    '    [check] ada started, with an empty context | after 0.60 s',
+    '    [check] ada started | after 0.60 s · with an empty context',
     '    [check] First output | after 0.90 s',
     '  [check] Option 3 · ada | 1/2 · best 0.35 · budget used up · 9 s',
     '    [pass] e6 | 0.35',
     '  [arrow-swap] Into the Final Review | 1.00 s · 1 process ended',
-    '    [check] Session of ada over',
-    '    [check] Settled: every submission decided | after 0.10 s',
+    '    [check] ada ended',
+    '    [check] Settled | after 0.10 s · every submission is decided',
     '    [check] Processes gone | after 0.20 s',
     '    [check] Clean | after 0.30 s',
-    '    [check] bob started, with an empty context | after 1.00 s',
+    '    [check] bob started | after 1.00 s · with an empty context',
     '    [circle-slash] python train.py | ended at the handoff · pid 100 · ran 5 s',
     '  [law] Final Review | chosen · e5 by bob',
     '    [law] Nominated e5 | best of all',
@@ -103,7 +103,7 @@ test('experiments that are judged show for how long', () => {
   );
   expect(seen(rowsOf(now, 20_500))).toEqual([
     '[beaker] houses | exploring',
-    '  [play-circle] Option 1 · ada | 0/2 · at work · 10 s',
+    '  [play-circle] Option 1 · ada | 0/2 · at work',
     '    [loading~spin] e1 | being evaluated · 8 s',
     '    [clock] e2 | waits · 7 s',
   ]);
@@ -143,13 +143,13 @@ test('a handoff is seen as it happens, stage by stage', () => {
   expect(handoffAfter(0)).toEqual([]);
   expect(handoffAfter(1)).toEqual([
     '[sync] Handoff 1 → 2 | settling · 2 s',
-    '  [check] Session of ada over',
+    '  [check] ada ended',
     '  [circle-outline] Now | settling',
   ]);
   expect(handoffAfter(4)).toEqual([
     '[sync] Handoff 1 → 2 | starting bob · 2 s · 1 process ended',
-    '  [check] Session of ada over',
-    '  [check] Settled: every submission decided | after 0.30 s',
+    '  [check] ada ended',
+    '  [check] Settled | after 0.30 s · every submission is decided',
     '  [check] Processes gone | after 0.20 s',
     '  [check] Clean | after 0.40 s',
     '  [circle-outline] Now | starting bob',
@@ -265,7 +265,7 @@ test('blind tasks show what was reported, labelled so, and never a score', () =>
   const rows = rowsOf(blind, 20_000);
   expect(seen(rows)).toEqual([
     '[beaker] houses | exploring',
-    '  [play-circle] Option 1 · ada | 2/2 · at work · 10 s · best reported 0.4, improved the record',
+    '  [play-circle] Option 1 · ada | 2/2 · at work · best reported 0.4, improved the record',
     '    [pass] e1 | nothing reported',
     '    [warning] e2 | reported 0.4 · new record · out of range · cv',
   ]);

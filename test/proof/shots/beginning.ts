@@ -53,19 +53,11 @@ export async function shootBeginning(studio: Studio): Promise<void> {
   await camera.take('set-up-done', window);
 
   const contract = join(own, 'hma.yaml');
-  const key = window.page.locator('.view-line span span', { hasText: /^metric$/ }).first();
-  await key.hover();
-  await window.page.locator('.monaco-hover:visible .hover-contents').first().waitFor();
-  await camera.take('contract-hover', window, 'stays');
+  const word = (text: RegExp) => window.page.locator('.view-line span span', { hasText: text }).first();
+  await camera.take('contract-hover', window, word(/^metric$/));
 
   writeFileSync(contract, readFileSync(contract, 'utf8').replace(/maximize/, 'upwards'));
-  const squiggle = window.page.locator('.squiggly-error').first();
-  await squiggle.waitFor();
-  await window.page
-    .locator('.view-line span span', { hasText: /upwards/ })
-    .first()
-    .hover();
-  await window.page.locator('.monaco-hover:visible .hover-contents').first().waitFor();
-  await camera.take('contract-problem', window, 'stays');
+  await window.page.locator('.squiggly-error').first().waitFor();
+  await camera.take('contract-problem', window, word(/upwards/));
   await window.close();
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 
 import { root as repository } from '../../bootstrap/environment.mjs';
 import { type Settings, type Theme, themeClass, themes } from '../../hosts/settings.ts';
@@ -80,12 +80,13 @@ export class Camera {
     mkdirSync(images, { recursive: true });
   }
 
-  /** Takes a state in all looks, light first and last. The mouse goes out of the way, unless it shows something. */
-  async take(name: StateName, { page }: Workbench, mouse: 'away' | 'stays' = 'away'): Promise<void> {
-    if (mouse === 'away') await page.mouse.move(640, 0);
+  /** Takes a state in all looks, light first and last. With `over`, what comes up under the mouse there is in it. */
+  async take(name: StateName, { page }: Workbench, over?: Locator): Promise<void> {
+    if (over === undefined) await page.mouse.move(640, 0);
     await settled(page);
     for (const look of looks) {
       await this.#turn(page, look);
+      if (over) await comesUp(page, over);
       const path = join(gallery, `${name}-${look}.png`);
       await page.screenshot({ path, animations: 'disabled', caret: 'hide', timeout: patience });
     }
@@ -138,3 +139,17 @@ const settled = (page: Page): Promise<unknown> =>
       ),
     8000,
   ).catch(() => undefined);
+
+/** Until the words under the mouse have come up; they go when what they belong to is drawn anew. */
+const comesUp = async (page: Page, over: Locator): Promise<void> => {
+  const words = page.locator('.monaco-hover:visible, .workbench-hover:visible').first();
+  await until('the words under the mouse', async () => {
+    if (await words.isVisible()) return true;
+    await page.mouse.move(640, 0);
+    await over.hover({ timeout: patience });
+    return words.waitFor({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    );
+  });
+};

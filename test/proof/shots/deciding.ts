@@ -27,7 +27,7 @@ export async function shootDeciding({ camera, home }: Studio, window: Workbench,
   await page.getByRole('button', { name: /^Compare/ }).click();
   await page.locator('.compare').waitFor();
   await camera.take('review-compare', window);
-  await page.getByRole('button', { name: /trajectory/i }).click();
+  await page.getByRole('button', { name: 'Back to the chart' }).click();
 
   await window.command('View: Toggle Primary Side Bar Visibility');
   await window.page.setViewportSize({ width: usual.width / 2, height: usual.height / 2 });
@@ -67,14 +67,12 @@ async function shootCandidates(
   await window.quick.pick(/Score/);
   await window.page.mouse.move(0, 0);
   await camera.take('candidates', window);
-  await window.hover(tree.row(final));
-  await camera.take('candidate-tooltip', window, 'stays');
-  await window.page.mouse.move(0, 0);
+  await camera.take('candidate-tooltip', window, tree.row(final));
   await window.command('HMA: Filter Candidates…');
   await window.quick.shown();
   await camera.take('candidates-filter', window);
   await window.quick.cancel();
-  await tree.row(other).click();
+  await tree.row(other).click({ modifiers: ['Control'] });
   await tree.row(final).click({ modifiers: ['Control'] });
   await window.choose(tree.row(final), 'Compare Selected Candidates');
   await window.diff();

@@ -52,9 +52,7 @@ export async function shootWatching(
   await run.row(/^Option 2 by demo-builder/).waitFor();
   await camera.take('running', window);
   await camera.picture('watch', window);
-  await window.hover(run.row(/^Option 2 by demo-builder/));
-  await camera.take('tooltip-option', window, 'stays');
-  await window.page.mouse.move(0, 0);
+  await camera.take('tooltip-option', window, run.row(/^Option 2 by demo-builder/));
   await window.status(/option 2/).click();
   await window.quick.shown();
   await camera.take('status-menu', window);
@@ -62,14 +60,16 @@ export async function shootWatching(
 
   await run.open(/^Handoff from option 1 to 2/);
   await camera.take('handoff', window);
+  await widen(window, 130);
   await camera.picture('handoff', window);
-  const place = window.view('Workspace');
-  await place.expand();
-  await place.row(/^Agents/).waitFor();
-  await place.open(/^Isolation/);
+  await widen(window, -130);
+
+  const others = [run, window.view('Candidates')].map(({ pane }) => pane.locator('> .pane-header'));
+  for (const header of others) await header.click();
+  const place = await window.view('Workspace').expand();
   await until('the disk', async () => (await place.rows()).some(({ label }) => label === 'Disk'));
   await camera.take('workspace', window);
-  await place.pane.locator('> .pane-header').click();
+  for (const header of [...others, place.pane.locator('> .pane-header')]) await header.click();
 
   await window.command('HMA: Open the Final Review');
   await window.webview().getByRole('row').nth(2).waitFor();
@@ -110,4 +110,15 @@ export async function shootWatching(
   await studio.reaches(workspace, 'finished', ({ phase }) => phase === 'finished');
   await run.row(/^Final e/).waitFor();
   return { window, workspace };
+}
+
+/** Makes the side bar wider, by the sash at its right. CSS px. */
+async function widen({ page }: Workbench, by: number): Promise<void> {
+  const box = await page.locator('.part.sidebar').boundingBox();
+  if (!box) throw new Error('There is no side bar to make wider.');
+  const [x, y] = [box.x + box.width + 2, 600];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + by, y, { steps: 4 });
+  await page.mouse.up();
 }
