@@ -20,6 +20,7 @@ import { init, type InitOptions } from './commands/init.ts';
 import { login, logout } from './commands/logins.ts';
 import { gc, remove, type GcOptions } from './commands/keeping.ts';
 import { log, type LogOptions } from './commands/log.ts';
+import { exportTo, importFrom } from './commands/portable.ts';
 import { prompt, type PromptOptions } from './commands/prompt.ts';
 import { diff, show, type DiffOptions } from './commands/showing.ts';
 import { resume, run, watch } from './commands/starting.ts';
@@ -307,6 +308,19 @@ function describeLooking(program: Command, desk: Desk, act: Act): void {
   ).action((id: string, other: string | undefined, options: DiffOptions) =>
     act(() => diff(desk, other === undefined ? [id] : [id, other], options))(),
   );
+  examples(
+    withRun(program.command('export').description('pack a run into one file that can be read elsewhere')).option(
+      '--out <file>',
+      'default: RUN.hma.tgz here',
+    ),
+    'hma export --out /media/usb/night.hma.tgz',
+  ).action((options: RunOptions & { out?: string }) => act(() => exportTo(desk, options))());
+  program
+    .command('import')
+    .argument('<file>', 'what hma export made')
+    .description('take in a run from elsewhere, for looking and applying')
+    .option('--json', 'print JSON')
+    .action((file: string, options: { json?: boolean }) => act(() => importFrom(desk, file, options))());
   program
     .command('remove')
     .argument('<run>', "the run's id or its beginning")

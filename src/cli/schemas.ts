@@ -63,6 +63,17 @@ export const diffOutput = z.object({
   patch: z.string().nullable().describe('unified diff; null with --stat'),
 });
 
+/** `hma export`. */
+export const exportedOutput = z.object({ run: z.string(), file: z.string() });
+
+/** `hma import`. */
+export const importedOutput = z.object({
+  run: z.string(),
+  folder: z.string(),
+  from: z.string().describe('the workspace it was made in, where it came from'),
+  candidates: z.number(),
+});
+
 /** `hma remove`. */
 export const removedOutput = z.object({ run: z.string(), bytes: z.number() });
 
@@ -379,6 +390,8 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
   { command: 'hma candidates --json', schema: candidatesOutput },
   { command: 'hma show --json', schema: showOutput },
   { command: 'hma diff --json', schema: diffOutput },
+  { command: 'hma export --json', schema: exportedOutput },
+  { command: 'hma import --json', schema: importedOutput },
   { command: 'hma remove --json', schema: removedOutput },
   { command: 'hma gc --json', schema: gcOutput },
   { command: 'hma apply --json', schema: appliedOutput },

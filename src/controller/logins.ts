@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentAdapter } from '../agents/port.ts';
 import { identify } from '../machines/processes.ts';
 import type { AgentChoice } from '../task/model.ts';
-import { loginFolder, releaseLogin, syncLogin, takeLogin, type LoginPlace } from './loginStore.ts';
+import { loginFolder, releaseLogin, syncLogin, takeLogin, type LoginPlace } from '../agents/loginStore.ts';
 import type { Room } from './room.ts';
 
 /** How often a running session's login is looked at, ms: what it renewed is safe so soon after. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { LoginPlan } from '../../src/agents/port.ts';
-import { withFolderLock } from '../../src/controller/loginLock.ts';
+import { withFolderLock } from '../../src/agents/loginLock.ts';
 import {
   forgetLogin,
   hasLogin,
@@ -15,7 +15,7 @@ import {
   syncLogin,
   takeLogin,
   type LoginPlace,
-} from '../../src/controller/loginStore.ts';
+} from '../../src/agents/loginStore.ts';
 import { identify, signalProcess } from '../../src/machines/processes.ts';
 import { observeRunner } from '../../src/machines/runnerControl.ts';
 import { MachineRoom, repository, type Started } from '../machines/machineRoom.ts';
@@ -47,7 +47,7 @@ beforeEach(async () => {
   place = { folder: loginFolder(room.state, 'codex'), plan };
   const home = join(room.state, 'sign-in');
   write(home, JSON.stringify(server.signIn()));
-  expect(await keepLogin(place, home)).toBe(true);
+  if (!(await keepLogin(place, home))) throw new Error('the login was not kept');
 });
 afterEach(async () => {
   room.close();
@@ -82,7 +82,7 @@ async function begin(times: number, how = ''): Promise<Session> {
     String(times),
     how,
   ]);
-  expect(started.dir).toBe(dir);
+  if (started.dir !== dir) throw new Error(`the runner's folder is ${started.dir}`);
   return { home, nonce, started };
 }
 const take = (session: { dir: string; nonce: string; home: string }, controller = identify(process.pid)) =>
@@ -218,7 +218,7 @@ describe('a login', () => {
 it('the lock of a process that was killed is taken over; that of a living one is not', async () => {
   const folder = join(room.state, 'locked');
   mkdirSync(folder);
-  const script = `import { withFolderLock } from ${JSON.stringify(join(repository, 'src/controller/loginLock.ts'))};
+  const script = `import { withFolderLock } from ${JSON.stringify(join(repository, 'src/agents/loginLock.ts'))};
     await withFolderLock(${JSON.stringify(folder)}, async () => { console.log('mine'); await new Promise(() => setTimeout(() => {}, 600000)); });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

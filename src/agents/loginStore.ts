@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import type { LoginPlan } from '../agents/port.ts';
+import type { LoginPlan } from './port.ts';
 import { readJson, readTextFile, writeFileAtomic, writeJsonAtomic } from '../base/files.ts';
 import type { ProcessIdentity } from '../machines/port.ts';
 import { isAlive } from '../machines/processes.ts';
