@@ -13,7 +13,7 @@ import {
 import { fieldsOf, listOf, numberOf, textOf, type Fields } from '../fields.ts';
 import { parseJsonLine } from '../jsonLine.ts';
 import { messageText } from './messageText.ts';
-import { failureLine, type ClaudeFailure } from './said.ts';
+import { failureIn, failureLine, limitReset, type ClaudeFailure } from './said.ts';
 
 /** How long Claude Code gets to end by itself once its stdin is closed at a polite end or after a failed turn, ms; then SIGTERM. */
 const closingMs = 2500;
@@ -95,7 +95,7 @@ class Conversation {
         this.#onLifecycle(textOf(said['command_uuid']), textOf(said['state']));
         break;
       case 'rate_limit_event':
-        this.#onLimit(fieldsOf(said['rate_limit_info']));
+        this.#limitResetsAt = limitReset(said) ?? this.#limitResetsAt;
         break;
       case 'user':
         this.#wakeUpAt = numberOf(fieldsOf(said['tool_use_result'])['scheduledFor']) ?? this.#wakeUpAt;
@@ -139,23 +139,9 @@ class Conversation {
     this.#underWay.clear();
   }
 
-  #onLimit(info: Fields): void {
-    const resetsAt = numberOf(info['resetsAt']);
-    if (info['status'] === 'rejected' && resetsAt !== null) this.#limitResetsAt = resetsAt * 1000;
-  }
-
   #onResult(said: Fields): void {
     this.#busy = false;
-    this.#failure =
-      said['is_error'] === true
-        ? {
-            status: numberOf(said['api_error_status']),
-            kind: textOf(said['api_error_type']),
-            terminal: textOf(said['terminal_reason']),
-            text: textOf(said['result']) || listOf(said['errors']).map(textOf).join('; '),
-            resetsAt: this.#limitResetsAt,
-          }
-        : null;
+    this.#failure = failureIn(said, this.#limitResetsAt);
     this.#onAnswer();
   }
 

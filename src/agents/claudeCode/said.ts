@@ -17,6 +17,25 @@ export interface ClaudeFailure {
   readonly resetsAt: number | null;
 }
 
+/** How a turn failed, from its event `result`; null for one that went well. `resetsAt`: of the last rejected limit, Unix ms. */
+export const failureIn = (result: Fields, resetsAt: number | null): ClaudeFailure | null =>
+  result['is_error'] === true
+    ? {
+        status: numberOf(result['api_error_status']),
+        kind: textOf(result['api_error_type']),
+        terminal: textOf(result['terminal_reason']),
+        text: textOf(result['result']) || listOf(result['errors']).map(textOf).join('; '),
+        resetsAt,
+      }
+    : null;
+
+/** When a limit that an event `rate_limit_event` tells of resets, Unix ms; null where it is not reached, or not told. */
+export function limitReset(event: Fields): number | null {
+  const info = fieldsOf(event['rate_limit_info']);
+  const resetsAt = numberOf(info['resetsAt']);
+  return info['status'] === 'rejected' && resetsAt !== null ? resetsAt * 1000 : null;
+}
+
 /** The driver's last line of a session whose last turn failed; read by `readFailure`. */
 export const failureLine = (failure: ClaudeFailure): string =>
   JSON.stringify({ type: 'hma.failed', failure: { ...failure, text: failure.text.slice(0, 2000) } });
