@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 /** Settings of the window, read at each use so that a change counts at once. */
 export interface Settings {
   readonly openTerminals: boolean;
+  /** Terminals show a session's bytes as they are, not what it said. */
+  readonly rawTerminals: boolean;
   readonly openReview: boolean;
   readonly notify: Readonly<Record<'handoff' | 'paused' | 'reviewReady' | 'finished', boolean>>;
   /** State folder that takes HMA_HOME's place; empty = the default. */
@@ -16,6 +18,7 @@ export function settings(): Settings {
   const section = vscode.workspace.getConfiguration('hma');
   return {
     openTerminals: section.get('terminals.openAutomatically', true),
+    rawTerminals: section.get('terminals.raw', false),
     openReview: section.get('review.openAutomatically', true),
     notify: {
       handoff: section.get('notifications.handoff', false),

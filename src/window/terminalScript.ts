@@ -1,3 +1,6 @@
+import { adapters } from '../agents/adapters.ts';
+import type { AgentAdapter } from '../agents/port.ts';
+import { paintSaid, SaidText } from '../agents/saidText.ts';
 import type { Attempt, SessionName } from '../options/model.ts';
 import type { RunState } from '../run/model.ts';
 
@@ -10,6 +13,8 @@ export interface SessionView {
   readonly attempts: readonly Attempt[];
   /** How it ended, in words; null while it lasts. */
   readonly ended: string | null;
+  /** How its harness's output is put into words; undefined where it is plain text. */
+  readonly say?: AgentAdapter['say'];
 }
 
 /** One name for a session, for maps. */
@@ -25,6 +30,7 @@ export function sessionsOf(state: RunState): SessionView[] {
     slot: option.agent,
     attempts: option.attempts,
     ended: option.state === 'closed' ? (option.closure ?? 'natural') : null,
+    say: sayOf(state, option.agent),
   }));
   const { review } = state;
   if (!review) return options;
@@ -34,9 +40,13 @@ export function sessionsOf(state: RunState): SessionView[] {
     slot: review.reviewer,
     attempts: review.attempts,
     ended: review.state === 'closed' ? (review.outcome ?? 'natural') : null,
+    say: sayOf(state, review.reviewer),
   };
   return [...options, last];
 }
+
+const sayOf = (state: RunState, slot: 'A' | 'B'): AgentAdapter['say'] =>
+  adapters[state.terms.agents[slot].adapter]?.say;
 
 /** Sessions that have a process to show, the latest first. */
 export const shownSessions = (state: RunState): SessionView[] =>
@@ -74,11 +84,31 @@ export const earlierLine = (bytes: number): string =>
 export const gapLine = (bytes: number): string =>
   `${plainAgain}\r\n${dim(`── ${bytes} bytes of output are not kept ──`)}\r\n`;
 
+/** Turns recorded output into what a terminal shows. */
+export interface TerminalText {
+  take(bytes: Uint8Array): string;
+  /** Bytes are missing here. */
+  gap(): void;
+  /** What is left when the output is over. */
+  end(): string;
+}
+
+/** What a session said, line by line, in the terminal's colours. `midLine`: the first bytes are the end of a line. */
+export function saidText(say: NonNullable<AgentAdapter['say']>, midLine: boolean): TerminalText {
+  const said = new SaidText(say, midLine);
+  const lines = (told: ReturnType<SaidText['take']>): string =>
+    told
+      .flatMap((line) => paintSaid(line, true))
+      .map((line) => `${line}\r\n`)
+      .join('');
+  return { take: (bytes) => lines(said.take(bytes)), gap: () => said.gap(), end: () => lines(said.end()) };
+}
+
 /**
- * Turns recorded output into what a terminal shows: UTF-8 across pieces, and a line feed alone becomes carriage return and line feed, as a
+ * Recorded output as it is: UTF-8 across pieces, and a line feed alone becomes carriage return and line feed, as a
  * terminal's driver would have made it. Everything else is kept.
  */
-export class OutputText {
+export class OutputText implements TerminalText {
   #decoder = new TextDecoder();
   #endedWithReturn = false;
 
@@ -90,5 +120,13 @@ export class OutputText {
     );
     this.#endedWithReturn = text.endsWith('\r');
     return whole;
+  }
+
+  gap(): void {
+    this.#decoder = new TextDecoder();
+  }
+
+  end(): string {
+    return '';
   }
 }

@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { attemptFolderOf } from '../ledger/places.ts';
 import { outputLength, readOutput } from '../machines/outputLog.ts';
 import { runnerFile } from '../machines/runnerFiles.ts';
-import { closingLine, earlierLine, gapLine, openingLine, OutputText, type SessionView } from './terminalScript.ts';
+import {
+  closingLine,
+  earlierLine,
+  gapLine,
+  openingLine,
+  OutputText,
+  saidText,
+  type SessionView,
+  type TerminalText,
+} from './terminalScript.ts';
 
 /** How often an output is looked at beside its watcher, ms: watchers miss changes on network file systems. */
 const lookMs = 1000;
@@ -17,6 +26,8 @@ const replayBytes = 8 * 1024 * 1024;
 export interface TailGiven {
   readonly runFolder: string;
   readonly session: SessionView;
+  /** The bytes as they are, although they could be put into words. */
+  readonly raw?: boolean;
   readonly write: (text: string) => void;
   /** Called once, when the session is over and all of its output was written. */
   readonly onEnd: () => void;
@@ -31,7 +42,8 @@ export class SessionTail {
   #session: SessionView;
   #attempt = 0;
   #at = 0;
-  #text = new OutputText();
+  #text: TerminalText = new OutputText();
+  #flushed = false;
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout;
   #queued = false;
@@ -70,13 +82,18 @@ export class SessionTail {
     // looked at first: what is written before the end is then surely read below
     const exited = existsSync(join(folder, runnerFile.exit)) || now.state === 'ended';
     const piece = readOutput(folder, this.#at, pieceBytes);
-    if (piece.from > this.#at) this.#given.write(gapLine(piece.from - this.#at));
+    if (piece.from > this.#at) {
+      this.#text.gap();
+      this.#given.write(gapLine(piece.from - this.#at));
+    }
     this.#at = piece.next;
     if (piece.bytes.length > 0) {
       this.#given.write(this.#text.take(piece.bytes));
       return true;
     }
     if (!piece.ended && !exited) return false;
+    if (!this.#flushed) this.#given.write(this.#text.end());
+    this.#flushed = true;
     if (attempts.length > this.#attempt) return this.#begin();
     return ended !== null && this.#finish(ended);
   }
@@ -90,9 +107,11 @@ export class SessionTail {
     if (!next) return false;
     this.#unwatch();
     this.#attempt += 1;
-    this.#text = new OutputText();
     this.#given.write(openingLine(this.#session, next.number));
     this.#at = Math.max(0, outputLength(this.#folder(next.number)) - replayBytes);
+    const { say } = this.#session;
+    this.#text = say && !this.#given.raw ? saidText(say, this.#at > 0) : new OutputText();
+    this.#flushed = false;
     if (this.#at > 0) this.#given.write(earlierLine(this.#at));
     return true;
   }

@@ -24,14 +24,16 @@ class SessionScreen implements vscode.Pseudoterminal {
   readonly #write = new vscode.EventEmitter<string>();
   readonly onDidWrite = this.#write.event;
   readonly #runFolder: string;
+  readonly #raw: boolean;
   #session: SessionView;
   #tail: SessionTail | undefined;
   #toldReadOnly = false;
   /** All of it was shown. */
   over = false;
 
-  constructor(runFolder: string, session: SessionView) {
+  constructor(runFolder: string, session: SessionView, raw: boolean) {
     this.#runFolder = runFolder;
+    this.#raw = raw;
     this.#session = session;
   }
 
@@ -43,6 +45,7 @@ class SessionScreen implements vscode.Pseudoterminal {
     this.#tail = new SessionTail({
       runFolder: this.#runFolder,
       session: this.#session,
+      raw: this.#raw,
       write: (text) => this.#write.fire(text),
       onEnd: () => (this.over = true),
     });
@@ -97,7 +100,8 @@ class SessionTerminals implements vscode.Disposable {
       room.model.onDidChange(() => this.#follow()),
       vscode.window.onDidCloseTerminal((terminal) => this.#forget(terminal)),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#follow()),
-      vscode.commands.registerCommand('hma.showTerminal', (given: unknown) => this.#showChosen(given)),
+      vscode.commands.registerCommand('hma.showTerminal', (given: unknown) => this.#showChosen(given, 'as set')),
+      vscode.commands.registerCommand('hma.showRawOutput', (given: unknown) => this.#showChosen(given, 'raw')),
     );
     this.#follow();
   }
@@ -107,7 +111,9 @@ class SessionTerminals implements vscode.Disposable {
   #follow(): void {
     const { state, presence } = this.#room.model;
     if (!state) return;
-    for (const session of sessionsOf(state)) this.#shown.get(this.#keyOf(state, session))?.screen.update(session);
+    for (const session of sessionsOf(state))
+      for (const key of [this.#keyOf(state, session), `${this.#keyOf(state, session)}/raw`])
+        this.#shown.get(key)?.screen.update(session);
     if (!vscode.workspace.isTrusted) return;
     this.#bringBack(state);
     const now = shownSessions(state)[0];
@@ -135,19 +141,23 @@ class SessionTerminals implements vscode.Disposable {
 
   #remember(): void {
     const run = this.#room.model.state?.run ?? '';
-    const keys = [...this.#shown.keys()].filter((key) => key.startsWith(`${run}/`));
+    const keys = [...this.#shown.keys()].filter((key) => key.startsWith(`${run}/`) && !key.endsWith('/raw'));
     const shown: Remembered = { run, sessions: keys.map((key) => key.slice(run.length + 1)) };
     void this.#room.context.workspaceState.update(memoryKey, shown);
   }
 
-  #open(key: string, session: SessionView, how: { readonly byItself: boolean; readonly behind?: boolean }): void {
+  #open(
+    key: string,
+    session: SessionView,
+    how: { readonly byItself: boolean; readonly behind?: boolean; readonly raw?: boolean },
+  ): void {
     const runFolder = this.#room.model.place?.folder;
     if (runFolder === undefined) return;
     // asked before: a new terminal may become the active one
     const mayCome = this.#mayComeForward();
-    const screen = new SessionScreen(runFolder, session);
+    const screen = new SessionScreen(runFolder, session, how.raw ?? settings().rawTerminals);
     const terminal = vscode.window.createTerminal({
-      name: session.title,
+      name: how.raw ? `${session.title} (raw)` : session.title,
       pty: screen,
       isTransient: true,
       iconPath: new vscode.ThemeIcon(session.name.kind === 'review' ? 'law' : 'hubot'),
@@ -184,7 +194,7 @@ class SessionTerminals implements vscode.Disposable {
   }
 
   /** A row's session, or one that the person chooses; several only where there are several. */
-  async #showChosen(given: unknown): Promise<void> {
+  async #showChosen(given: unknown, how: 'as set' | 'raw'): Promise<void> {
     const { state } = this.#room.model;
     if (!state) return;
     const sessions = shownSessions(state);
@@ -199,10 +209,11 @@ class SessionTerminals implements vscode.Disposable {
         );
       return;
     }
-    const key = this.#keyOf(state, session);
+    const raw = how === 'raw';
+    const key = `${this.#keyOf(state, session)}${raw ? '/raw' : ''}`;
     const shown = this.#shown.get(key);
     if (shown) shown.terminal.show();
-    else this.#open(key, session, { byItself: false });
+    else this.#open(key, session, { byItself: false, ...(raw && { raw }) });
   }
 
   dispose(): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { historyLines } from '../../src/cli/commands/log.ts';
-import { plainOutput } from '../../src/cli/commands/log.ts';
+import { plainOutput } from '../../src/base/plainOutput.ts';
 import { sparkline, stackedBar } from '../../src/cli/render/bars.ts';
 import { eventLines } from '../../src/cli/render/events.ts';
 import { type Paper } from '../../src/cli/render/scene.ts';

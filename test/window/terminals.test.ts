@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
+import type { SaidLine } from '../../src/agents/port.ts';
 import { attemptFolderOf } from '../../src/ledger/places.ts';
 import { OutputLog } from '../../src/machines/outputLog.ts';
 import { OutputText, sessionsOf, shownSessions, type SessionView } from '../../src/window/terminalScript.ts';
@@ -89,10 +90,11 @@ describe('a session that is followed', () => {
       writeFileSync(join(attemptFolderOf(runFolder, name, number), 'exit.json'), '{}');
     const written: string[] = [];
     let ends = 0;
-    const follow = (session: SessionView): SessionTail => {
+    const follow = (session: SessionView, how: { raw?: boolean } = {}): SessionTail => {
       const tail = new SessionTail({
         runFolder,
         session,
+        ...how,
         write: (text) => written.push(text),
         onEnd: () => (ends += 1),
       });
@@ -103,7 +105,7 @@ describe('a session that is followed', () => {
     const text = (): string => written.join('').replace(/\u001b(?:\[[?0-9]*[a-z]|[78])/g, '');
     const shows = async (what: string): Promise<void> =>
       await vi.waitFor(() => expect(text()).toContain(what), { timeout: 5000, interval: 10 });
-    return { runFolder, attempt, view, output, exit, follow, text, shows, ends: () => ends };
+    return { runFolder, attempt, view, output, exit, follow, text, shows, written, ends: () => ends };
   }
 
   test('is replayed from its beginning, then live, then says how it ended', async () => {
@@ -123,6 +125,30 @@ describe('a session that is followed', () => {
     expect(ends()).toBe(1);
     tail.update(view([attempt(1, 'ended')], 'cap'));
     expect(ends()).toBe(1);
+  });
+
+  test('of a harness that tells events shows what it said, in colours, from whole lines; raw bytes on request', async () => {
+    const { attempt, view, output, exit, follow, shows, text, written } = aSession();
+    const say = (line: string): readonly SaidLine[] => {
+      const { text: said = '', kind = 'text' } = JSON.parse(line) as Partial<SaidLine>;
+      return [{ kind, text: said }];
+    };
+    const event = (kind: SaidLine['kind'], said: string): string => `${JSON.stringify({ kind, text: said })}\n`;
+    const log = output(1);
+    const long = event('result', 'one\ntwo\u001b[2Jthree');
+    log.append(Buffer.from(event('tool', '$ ls') + long.slice(0, 20)));
+    const tail = follow({ ...view([attempt(1)]), say });
+    await shows('$ ls\r\n');
+    log.append(Buffer.from(`${long.slice(20)}${event('error', 'no').trimEnd()}`));
+    await shows('  one\r\n  twothree\r\n');
+    log.close();
+    exit(1);
+    tail.update({ ...view([attempt(1, 'ended')], 'cap'), say });
+    await shows('! no\r\n\r\n── session ended: cap');
+    expect(written.join('')).toContain('\u001b[1m$ ls\u001b[22m\r\n\u001b[2m  one\u001b[22m');
+    expect(text()).not.toContain('{');
+    follow({ ...view([attempt(1, 'ended')], 'cap'), say }, { raw: true });
+    await shows('{"kind":"tool","text":"$ ls"}');
   });
 
   test('with a further attempt says that the context is empty again', async () => {

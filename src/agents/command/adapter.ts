@@ -5,7 +5,6 @@ import { ok, refused, type Result } from '../../base/result.ts';
 import type { AgentAdapter, Launch, PrepareRefusal, SessionContext } from '../port.ts';
 import { classifyExit } from '../classifyExit.ts';
 import { responses } from './responses.ts';
-import { say } from './said.ts';
 
 /** Linux takes no longer single argument (MAX_ARG_STRLEN: 32 pages, the closing zero included), bytes. */
 const argumentLimit = 131_071;
@@ -75,7 +74,7 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
 /**
  * Any program that works in a folder and exits. The prompt reaches it by file (HMA_PROMPT names it), as an argument (`{prompt}`
  * and `{promptFile}` in the command are replaced; `prompt: argument` without `{prompt}` appends it) or on stdin. Exit code 0 is
- * its natural end. It can tell what its model calls used by lines of JSON on its output (said.ts). A relative program path is meant from the workspace; plain `node` is what `findProgram` says.
+ * its natural end. It can tell what its model calls used by lines of JSON on its output (reported.ts). A relative program path is meant from the workspace; plain `node` is what `findProgram` says.
  */
 export const commandAdapter: AgentAdapter = {
   name: 'command',
@@ -97,5 +96,4 @@ export const commandAdapter: AgentAdapter = {
   prepare,
   classify: classifyExit,
   responses,
-  say,
 };

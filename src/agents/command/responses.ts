@@ -1,6 +1,6 @@
 import { jsonLines, outputFiles } from '../jsonLines.ts';
 import type { AttemptPlace, Response, ResponseReader } from '../port.ts';
-import { reportedResponse } from './said.ts';
+import { reportedResponse } from './reported.ts';
 
 /** Reads the responses that a program tells on its output (`hma.response` lines). */
 export function responses(place: AttemptPlace): ResponseReader {

@@ -2,6 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
+import { adapters } from '../../agents/adapters.ts';
+import { paintSaid, SaidText } from '../../agents/saidText.ts';
+import type { AgentAdapter, SaidLine } from '../../agents/port.ts';
+import { plainOutput } from '../../base/plainOutput.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import { runFiles } from '../../ledger/places.ts';
 import { SessionFolder } from '../../controller/sessionFolders.ts';
@@ -103,6 +107,7 @@ async function sessionLog(desk: Desk, { place, options, session }: SessionLog): 
   const found = attemptsOf(place, session);
   if (!found.ok) return fail(desk, found.refusal, options.json ?? false);
   const { path, attempts } = found.value;
+  const speaks = options.raw ? undefined : sayerOf(place, session);
   if (options.json) {
     const entries = attempts.map(({ attempt, folder }) => ({
       attempt,
@@ -127,12 +132,22 @@ async function sessionLog(desk: Desk, { place, options, session }: SessionLog): 
       await copyOutput(desk, {
         folder,
         raw: options.raw ?? false,
+        say: speaks,
         follow: (options.follow ?? false) && isLast,
         signal,
       });
     }
     return exitCodes.ok;
   });
+}
+
+/** How the output of a session's harness is put into words; undefined where it is plain text. */
+function sayerOf(place: RunPlace, session: string): AgentAdapter['say'] {
+  const read = readOffline(place);
+  if (!read.ok) return undefined; // a ledger that can't be read is no reason to hide the output
+  const { options, review, terms } = read.value.state;
+  const slot = session === 'review' ? review?.reviewer : options[Number(session) - 1]?.agent;
+  return slot && adapters[terms.agents[slot].adapter]?.say;
 }
 
 /** The folders of a session's attempts, in order. */
@@ -167,36 +182,45 @@ function attemptsOf(
   return ok({ path, attempts: attempts.toSorted((a, b) => a.attempt - b.attempt) });
 }
 
-/** Sequences that would move the cursor, change titles or colours: an agent's output is shown, not obeyed. */
-const escapes =
-  /\u001b(?:\[[0-9;?<>=!]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/g;
 /** An output that is followed is looked at so often, ms. */
 const lookMs = 500;
-
-/** Output as text without control sequences, line ends kept. */
-export const plainOutput = (text: string): string =>
-  text
-    .replace(escapes, '')
-    .replace(/\r\n?/g, '\n')
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 
 /** Prints a program's output from its beginning; with `follow` until it has ended or the person leaves. */
 async function copyOutput(
   desk: Desk,
-  given: { readonly folder: string; readonly raw: boolean; readonly follow: boolean; readonly signal: AbortSignal },
+  given: {
+    readonly folder: string;
+    readonly raw: boolean;
+    readonly say: AgentAdapter['say'];
+    readonly follow: boolean;
+    readonly signal: AbortSignal;
+  },
 ): Promise<void> {
   const { folder, raw, signal } = given;
   const decoder = new TextDecoder();
+  const said = given.say && new SaidText(given.say);
+  const { style } = paperOf(desk);
+  const tell = (lines: readonly SaidLine[]): Promise<void> =>
+    sayLines(
+      desk,
+      lines.flatMap((line) => paintSaid(line, style.colours)),
+    );
   let at = 0;
   while (!signal.aborted) {
     // looked at first: what is written before the end is then surely read below
     const over = existsSync(join(folder, runnerFile.exit));
     const piece = readOutput(folder, at);
     if (piece.bytes.length > 0) {
-      if (piece.from > at && !raw) await say(desk, `\n── ${sayBytes(piece.from - at)} are not kept ──\n`);
+      if (piece.from > at) {
+        said?.gap();
+        if (!raw) await say(desk, `\n── ${sayBytes(piece.from - at)} are not kept ──\n`);
+      }
       at = piece.next;
-      await say(desk, raw ? piece.bytes : plainOutput(decoder.decode(piece.bytes, { stream: true })));
-    } else if (piece.ended || over || !given.follow) return;
-    else await wait(lookMs);
+      if (said) await tell(said.take(piece.bytes));
+      else await say(desk, raw ? piece.bytes : plainOutput(decoder.decode(piece.bytes, { stream: true })));
+    } else if (piece.ended || over || !given.follow) {
+      if (said && (piece.ended || over)) await tell(said.end());
+      return;
+    } else await wait(lookMs);
   }
 }

@@ -2,6 +2,8 @@ import type { AgentSlot } from '../../task/model.ts';
 
 /** How emphasis looks; every function gives back the text itself where colours are off. */
 export interface Style {
+  /** Whether there are any colours. */
+  readonly colours: boolean;
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
   readonly good: (text: string) => string;
@@ -14,7 +16,15 @@ export interface Style {
 const same = (text: string): string => text;
 
 /** No colours: pipes, files, NO_COLOR, dumb terminals. */
-export const plainStyle: Style = { bold: same, dim: same, good: same, bad: same, warn: same, agent: (_, text) => text };
+export const plainStyle: Style = {
+  colours: false,
+  bold: same,
+  dim: same,
+  good: same,
+  bad: same,
+  warn: same,
+  agent: (_, text) => text,
+};
 
 const sgr =
   (on: number, off: number) =>
@@ -25,6 +35,7 @@ const magenta = sgr(35, 39);
 
 /** The terminal's own 16 colours, so that its theme decides. */
 export const colourStyle: Style = {
+  colours: true,
   bold: sgr(1, 22),
   dim: sgr(2, 22),
   good: sgr(32, 39),

@@ -1,5 +1,4 @@
-import { sayTokens } from '../../base/numbers.ts';
-import type { Response, SaidLine } from '../port.ts';
+import type { Response } from '../port.ts';
 
 /**
  * The line by which any program can tell what a model call used, one JSON object per response on its output:
@@ -25,21 +24,4 @@ export function reportedResponse(value: unknown, now: number): Response | null {
     reasoning: count('reasoning'),
     toolCalls: count('toolCalls'),
   };
-}
-
-/** A response told by such a line as words; every other line as it is. */
-export function say(line: string): readonly SaidLine[] {
-  const response = line.startsWith('{') && line.includes(lineType) ? reportedResponse(parsed(line), 0) : null;
-  if (!response) return [{ kind: 'text', text: line }];
-  const input = response.uncachedInput + response.cachedInput + response.cacheWrite;
-  const model = response.model === null ? '' : `${response.model}: `;
-  return [{ kind: 'usage', text: `${model}${sayTokens(input)} tokens in, ${sayTokens(response.output)} out` }];
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return null; // torn, or a text that looks like one
-  }
 }
