@@ -1,19 +1,20 @@
 import { plainOutput } from '../base/plainOutput.ts';
-import type { AgentAdapter, SaidLine } from './port.ts';
+import type { SaidLine } from './port.ts';
+import type { Sayer } from './sayer.ts';
 
 /** A longer line is not understood any more, so that one line can't fill the memory, characters. */
 const longestLine = 16 * 1024 * 1024;
 
 /** Turns the bytes of a session's output into what it said, whole lines at a time, wherever the pieces are cut. */
 export class SaidText {
-  readonly #say: NonNullable<AgentAdapter['say']>;
+  readonly #say: Sayer;
   #decoder = new TextDecoder();
   #rest: string[] = [];
   #length = 0;
   #skipping: boolean;
 
   /** `midLine`: the first bytes belong to a line whose beginning is not shown; it is left out. */
-  constructor(say: NonNullable<AgentAdapter['say']>, midLine = false) {
+  constructor(say: Sayer, midLine = false) {
     this.#say = say;
     this.#skipping = midLine;
   }

@@ -1,6 +1,5 @@
-import { adapters } from '../agents/adapters.ts';
-import type { AgentAdapter } from '../agents/port.ts';
 import { paintSaid, SaidText } from '../agents/saidText.ts';
+import { sayerOf, type Sayer } from '../agents/sayer.ts';
 import type { Attempt, SessionName } from '../options/model.ts';
 import type { RunState } from '../run/model.ts';
 
@@ -14,7 +13,7 @@ export interface SessionView {
   /** How it ended, in words; null while it lasts. */
   readonly ended: string | null;
   /** How its harness's output is put into words; undefined where it is plain text. */
-  readonly say?: AgentAdapter['say'];
+  readonly say?: Sayer | undefined;
 }
 
 /** One name for a session, for maps. */
@@ -45,8 +44,7 @@ export function sessionsOf(state: RunState): SessionView[] {
   return [...options, last];
 }
 
-const sayOf = (state: RunState, slot: 'A' | 'B'): AgentAdapter['say'] =>
-  adapters[state.terms.agents[slot].adapter]?.say;
+const sayOf = (state: RunState, slot: 'A' | 'B'): Sayer | undefined => sayerOf(state.terms.agents[slot].adapter);
 
 /** Sessions that have a process to show, the latest first. */
 export const shownSessions = (state: RunState): SessionView[] =>
@@ -94,7 +92,7 @@ export interface TerminalText {
 }
 
 /** What a session said, line by line, in the terminal's colours. `midLine`: the first bytes are the end of a line. */
-export function saidText(say: NonNullable<AgentAdapter['say']>, midLine: boolean): TerminalText {
+export function saidText(say: Sayer, midLine: boolean): TerminalText {
   const said = new SaidText(say, midLine);
   const lines = (told: ReturnType<SaidText['take']>): string =>
     told

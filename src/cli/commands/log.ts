@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { adapters } from '../../agents/adapters.ts';
+import type { SaidLine } from '../../agents/port.ts';
 import { paintSaid, SaidText } from '../../agents/saidText.ts';
-import type { AgentAdapter, SaidLine } from '../../agents/port.ts';
+import { sayerOf, type Sayer } from '../../agents/sayer.ts';
 import { plainOutput } from '../../base/plainOutput.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import { runFiles } from '../../ledger/places.ts';
@@ -107,7 +107,7 @@ async function sessionLog(desk: Desk, { place, options, session }: SessionLog): 
   const found = attemptsOf(place, session);
   if (!found.ok) return fail(desk, found.refusal, options.json ?? false);
   const { path, attempts } = found.value;
-  const speaks = options.raw ? undefined : sayerOf(place, session);
+  const speaks = options.raw ? undefined : sayerIn(place, session);
   if (options.json) {
     const entries = attempts.map(({ attempt, folder }) => ({
       attempt,
@@ -142,12 +142,12 @@ async function sessionLog(desk: Desk, { place, options, session }: SessionLog): 
 }
 
 /** How the output of a session's harness is put into words; undefined where it is plain text. */
-function sayerOf(place: RunPlace, session: string): AgentAdapter['say'] {
+function sayerIn(place: RunPlace, session: string): Sayer | undefined {
   const read = readOffline(place);
   if (!read.ok) return undefined; // a ledger that can't be read is no reason to hide the output
   const { options, review, terms } = read.value.state;
   const slot = session === 'review' ? review?.reviewer : options[Number(session) - 1]?.agent;
-  return slot && adapters[terms.agents[slot].adapter]?.say;
+  return slot && sayerOf(terms.agents[slot].adapter);
 }
 
 /** The folders of a session's attempts, in order. */
@@ -191,7 +191,7 @@ async function copyOutput(
   given: {
     readonly folder: string;
     readonly raw: boolean;
-    readonly say: AgentAdapter['say'];
+    readonly say: Sayer | undefined;
     readonly follow: boolean;
     readonly signal: AbortSignal;
   },
