@@ -1,3 +1,4 @@
+import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../base/version.ts';
@@ -61,7 +62,7 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
   const act = (work: () => Promise<number>) => async (): Promise<void> => {
     exit = await work();
   };
-  const program = describe(desk, act);
+  const program = commandLine(desk, act);
   desk.stdout.on('error', () => undefined); // `hma log | head`: the write's own callback tells
   try {
     if (words.length === 0) {
@@ -99,7 +100,8 @@ type Act = (work: () => Promise<number>) => () => Promise<void>;
 const withRun = (command: Command): Command =>
   command.option('--run <id>', 'another run than the latest of this folder').option('--json', 'print JSON');
 
-function describe(desk: Desk, act: Act): Command {
+/** The whole command line, as commander knows it. */
+export function commandLine(desk: Desk, act: Act): Command {
   const program = new Command('hma')
     .description('Two coding agents take turns on one workspace to improve a machine-learning task.')
     .version(version, '-V, --version')
@@ -135,6 +137,7 @@ function describe(desk: Desk, act: Act): Command {
       ),
     );
   }
+  tab(program, { completionCommandName: 'completion' });
   return program;
 }
 

@@ -20,11 +20,12 @@ import { version } from '../../src/base/version.ts';
 import { budgetWish } from '../../src/cli/commands/intents.ts';
 import { exitCodes } from '../../src/cli/exitCodes.ts';
 import { sortCandidates } from '../../src/cli/commands/looking.ts';
-import type { Desk } from '../../src/cli/desk.ts';
+import { commandDocs } from '../../src/cli/commandDocs.ts';
+import { processDesk, type Desk } from '../../src/cli/desk.ts';
 import { interruptions } from '../../src/cli/interrupt.ts';
 import { jsonDocs } from '../../src/cli/jsonDocs.ts';
 import { findRun, findWorkspace, stateHomes } from '../../src/client/lookup.ts';
-import { runCli } from '../../src/cli/program.ts';
+import { commandLine, runCli } from '../../src/cli/program.ts';
 import {
   candidatesOutput,
   errorOutput,
@@ -376,6 +377,11 @@ test('Ctrl-C asks; d detaches, s stops, g goes on, a second Ctrl-C detaches', ()
   expect(answers('SIGINT')).toEqual(['raw', 'asked', 'cooked', 'answered', 'left']);
   expect(answers('x')).toEqual(['raw', 'asked', 'cooked', 'answered']);
   expect(answers(null, false)).toEqual(['left']);
+});
+
+test('docs/commands.md is current (node test/cli/writeCommandDocs.ts)', () => {
+  const program = commandLine(processDesk(), () => async () => undefined);
+  expect(readFileSync(join(import.meta.dirname, '../../docs/commands.md'), 'utf8')).toBe(commandDocs(program));
 });
 
 test('docs/json.md is current (node test/cli/writeJsonDocs.ts)', () => {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -220,4 +220,22 @@ test('inside a session the same command is the light one, from any folder of the
   expect(said).toMatch(/FULL 0 \{.*"role":"explore"/);
   at.hma('stop', '--yes');
   expect(await watch.exit).toBe(0);
+});
+
+test('tab completion: the script registers itself in bash, and knows commands, options and their values', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hma-completion-'));
+  try {
+    symlinkSync(join(dist, 'cli.js'), join(folder, 'hma'));
+    const bash = (script: string): string =>
+      spawnSync('bash', ['-c', script], {
+        env: { PATH: `${folder}:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder },
+        encoding: 'utf8',
+      }).stdout;
+    expect(bash('source <(hma completion bash) && complete -p hma')).toMatch(/-F \S+ hma$/m);
+    expect(bash('hma complete -- cand')).toContain('candidates\tall candidates');
+    expect(bash('hma complete -- candidates --so')).toContain('--sort');
+    expect(bash('hma complete -- candidates --sort ""')).toContain('grade');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
