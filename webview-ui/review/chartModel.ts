@@ -75,7 +75,7 @@ export function chartModel(given: {
   const shown = valued(rows, frame);
   const values = [...shown.map(({ value }) => value), ...frame.metric.thresholds.map(({ score }) => score)];
   const canLog = values.length > 0 && values.every((value) => value > 0);
-  const x = scaleLinear([0, Math.max(frame.now, frame.explorationEnd, 1)], [margin.left, width - margin.right]);
+  const x = scaleLinear([0, endOf(frame)], [margin.left, width - margin.right]);
   const y = valueScale(values, canLog && given.scale === 'log').range([height - margin.bottom, margin.top]);
   const points = shown.map(({ row, value }) => ({ row, value, x: x(row.at), y: y(value) }));
   const path = line<{ x: number; y: number }>(
@@ -102,6 +102,12 @@ export function chartModel(given: {
     yTicks: ticksOf(y, height).map((tick) => ({ at: y(tick), label: sayScore(tick) })),
     explorationEnd: x(frame.explorationEnd),
   };
+}
+
+/** Where the axis of time ends: while a run explores, a little after now, so that an hour of six doesn't stand in a corner. */
+function endOf({ phase, now, explorationEnd }: ReviewFrame): number {
+  const whole = Math.max(now, explorationEnd, 1);
+  return phase === 'exploring' ? Math.min(whole, Math.max(now * 1.1, 10 * second)) : whole;
 }
 
 const second = 1000;

@@ -1,7 +1,7 @@
 import type { Workbench } from '../../hosts/workbench.ts';
 import { controllerOf, keeperOf } from '../../journeys/sampleRun.ts';
 import { until } from '../../hosts/waiting.ts';
-import type { Studio } from './studio.ts';
+import { type Studio, usual } from './studio.ts';
 
 const tuner = /agents\/tuner\.mjs/;
 const builder = /agents\/builder\.mjs/;
@@ -64,12 +64,12 @@ export async function shootWatching(
   await camera.picture('handoff', window);
   await widen(window, -130);
 
-  const others = [run, window.view('Candidates')].map(({ pane }) => pane.locator('> .pane-header'));
-  for (const header of others) await header.click();
+  await window.page.setViewportSize({ ...usual, height: 1100 });
   const place = await window.view('Workspace').expand();
   await until('the disk', async () => (await place.rows()).some(({ label }) => label === 'Disk'));
   await camera.take('workspace', window);
-  for (const header of [...others, place.pane.locator('> .pane-header')]) await header.click();
+  await place.pane.locator('> .pane-header').click();
+  await window.page.setViewportSize(usual);
 
   await window.command('HMA: Open the Final Review');
   await window.webview().getByRole('row').nth(2).waitFor();
