@@ -1,6 +1,7 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Drive } from '../../src/agents/driver.ts';
 import type { AgentAdapter, Failure, Response, SessionContext } from '../../src/agents/port.ts';
 import { sessionEnvironment } from '../../src/agents/sessionEnvironment.ts';
 import { readOutput, outputLength } from '../../src/machines/outputLog.ts';
@@ -21,6 +22,8 @@ export interface RealSessionWish {
   readonly outer?: Readonly<Record<string, string>>;
   /** Files of the workspace before it starts. */
   readonly files?: (workspace: string) => void;
+  /** What is changed of the drive that the adapter's driver gets. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 /** One attempt of a real CLI under a real runner, started as the adapter's `prepare` says; without a controller. */
@@ -55,7 +58,8 @@ export async function startRealSession(wish: RealSessionWish): Promise<RealSessi
   const { context, shims } = contextIn(room, wish);
   const launch = await adapter.prepare(context);
   if (!launch.ok) throw new Error(launch.refusal.detail);
-  const { argv, stdin, readable, writable } = launch.value;
+  const { argv, readable, writable } = launch.value;
+  const stdin = withSettings(launch.value.stdin, wish.settings);
   const environment = sessionEnvironment({
     context,
     launch: launch.value,
@@ -109,6 +113,12 @@ export async function startRealSession(wish: RealSessionWish): Promise<RealSessi
     },
     close: () => room.close(),
   };
+}
+
+function withSettings(stdin: string | undefined, settings: RealSessionWish['settings']): string | undefined {
+  if (stdin === undefined || settings === undefined) return stdin;
+  const drive = JSON.parse(stdin) as Drive;
+  return JSON.stringify({ ...drive, settings: { ...drive.settings, ...settings } } satisfies Drive);
 }
 
 function contextIn(room: MachineRoom, wish: RealSessionWish): { context: SessionContext; shims: string } {

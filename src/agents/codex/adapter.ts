@@ -28,6 +28,9 @@ const natives: readonly string[] = [
   .filter(([platform]) => platform === `${process.platform}-${process.arch}`)
   .map(([platform, triple]) => `@openai/codex-${platform}/vendor/${triple}/bin/codex`);
 
+/** Longer than the waits of a provider that has a bad minute; shorter than what a night may lose unseen, ms. */
+const patienceMs = 180_000;
+
 const product = { program: 'codex', title: 'Codex', install: 'npm install -g @openai/codex@latest' } as const;
 
 const search = (
@@ -75,6 +78,7 @@ async function prepare(given: SessionContext): Promise<Result<Launch, PrepareRef
     settings: {
       goal: context.mode === 'single' ? goalOf(context) : null,
       effortGiven: agent.effort !== undefined,
+      patienceMs,
       instructions: own ? null : await instructionsIn(cwd),
     } satisfies DriveSettings,
   };

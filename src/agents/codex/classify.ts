@@ -92,7 +92,7 @@ function readTail(tail: string): { readonly error: Fields | null; readonly limit
         break;
       }
       case 'error':
-        if (params['willRetry'] !== true || error === null) error = fieldsOf(params['error']);
+        error = fieldsOf(params['error']);
         break;
       case 'account/rateLimits/updated':
         limitEnds = usedUpUntil(fieldsOf(params['rateLimits'])) ?? limitEnds;

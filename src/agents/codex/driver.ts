@@ -13,6 +13,8 @@ const driveSettings = z.object({
   effortGiven: z.boolean(),
   /** Text of instruction files, for where Codex doesn't read them by itself. */
   instructions: z.string().nullable(),
+  /** How long Codex may try again and again without anything coming of it, ms: by itself it waits for a network for ever. */
+  patienceMs: z.number(),
 });
 
 /** The same as a type. */
@@ -67,6 +69,11 @@ const turnEventSchema = z.looseObject({
 });
 const goalSchema = z.looseObject({ threadId: z.string(), goal: z.looseObject({ status: z.string() }) });
 const terminalsSchema = z.looseObject({ data: z.array(z.looseObject({ command: z.string() })) });
+const errorSchema = z.looseObject({
+  threadId: z.string(),
+  willRetry: z.boolean(),
+  error: z.looseObject({ message: z.string(), additionalDetails: z.string().nullish() }),
+});
 const warningSchema = z.looseObject({ summary: z.string(), details: z.string().nullish() });
 
 /**
@@ -92,6 +99,8 @@ class Conversation {
   #turnId: string | null = null;
   #goal: string | null = null;
   #closing = false;
+  /** Runs while Codex only tries again. */
+  #patience: NodeJS.Timeout | null = null;
   /** The code to exit with; null = nothing went wrong so far, and nothing is complete either. */
   #exit: number | null = null;
 
@@ -184,6 +193,12 @@ class Conversation {
         if (this.#goal !== 'active' && this.#turnId === null) void this.#settle();
         return;
       }
+      case 'error':
+        return this.#failedRequest(params);
+      case 'item/started':
+      case 'item/completed':
+      case 'thread/tokenUsage/updated':
+        return this.#wentOn();
       case 'configWarning': {
         const warning = warningSchema.safeParse(params).data;
         // With a configuration that it can't read Codex goes on with its defaults: another endpoint, another model, no sandbox as wanted.
@@ -196,6 +211,22 @@ class Conversation {
       }
       default:
     }
+  }
+
+  /** A request to the model failed; Codex may try again, but not without end. */
+  #failedRequest(params: unknown): void {
+    const told = errorSchema.safeParse(params).data;
+    if (!told?.willRetry || !this.#isOurs(told.threadId) || this.#patience) return;
+    const why = told.error.additionalDetails ?? told.error.message;
+    const { patienceMs } = this.#settings;
+    const giveUp = (): void =>
+      this.#fail(exits.failed, `nothing came of new tries for ${Math.round(patienceMs / 1000)} s: ${why}`);
+    this.#patience = setTimeout(giveUp, patienceMs);
+  }
+
+  #wentOn(): void {
+    if (this.#patience) clearTimeout(this.#patience);
+    this.#patience = null;
   }
 
   #turnStarted(params: unknown): void {
@@ -275,6 +306,7 @@ class Conversation {
 
   #close(): void {
     this.#closing = true;
+    this.#wentOn();
     this.#server.close();
     setTimeout(() => this.#server.kill('SIGTERM'), closeMs).unref();
   }
