@@ -87,6 +87,7 @@ export const bundleOptions = (entry, folder) => ({
   target: entry.page === true ? 'chrome138' : 'node22', // VS Code 1.105 is Electron 37
   format: entry.vscode === true ? 'cjs' : 'esm',
   external: entry.vscode === true ? ['vscode'] : [],
+  define: entry.vscode === true ? { 'import.meta.url': 'undefined' } : {}, // CommonJS has none; what asks for it says so
   banner: { js: banner(entry) },
   minifySyntax: true,
   minifyWhitespace: true,
