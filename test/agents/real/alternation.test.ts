@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { readEndpoint } from '../../../src/controller/launch.ts';
 import { finalCandidate } from '../../../src/review/selection.ts';
-import { keyOfAgent, startAgentsRun, submitCommand } from '../../rig/agentsRun.ts';
+import { keyOfAgent, nominates, startAgentsRun, submitCommand } from '../../rig/agentsRun.ts';
 import { eventually } from '../../rig/faultRun.ts';
 import { brief, expectOwnKeys, expectSumsEqual, livingOf, pairs, thinking, told, untidy } from './pairs.ts';
 
@@ -40,10 +40,13 @@ describe('real agents alternate', () => {
     await using run = await startAgentsRun({
       A: {
         adapter: 'claude-code',
-        script: [
-          { shell: `echo ready > ready.txt; while [ ! -e go.txt ]; do sleep 0.1; done; ${submitCommand(1)}` },
-          thinking,
-        ],
+        script: {
+          steps: [
+            { shell: `echo ready > ready.txt; while [ ! -e go.txt ]; do sleep 0.1; done; ${submitCommand(1)}` },
+            thinking,
+          ],
+          review: nominates('e1'),
+        },
       },
       B: { adapter: 'codex', script: [{ shell: submitCommand(1) }, thinking] },
       contract: { policy: { cap: 1 }, budgets: { total: '10m', review: '2m', experiments: 2 } },
@@ -60,6 +63,7 @@ describe('real agents alternate', () => {
       { agent: 'B', closure: 'cap', accepted: ['e2'], endedItself: false },
     ]);
     expect(state.options.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
+    expect(state.review).toMatchObject({ reviewer: 'A', outcome: 'chosen' });
     expect(livingOf(run)).toEqual([]);
     expectSumsEqual(run);
   });
