@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { processDesk } from '../../src/cli/desk.ts';
+import { commandLine } from '../../src/cli/program.ts';
+import { isSessionCommand } from '../../src/session/main.ts';
+
+const repository = join(import.meta.dirname, '../..');
+const program = commandLine(processDesk(), () => async () => undefined);
+
+/** The documents that a person reads. */
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  ...['docs', 'docs/agents'].flatMap((folder) =>
+    readdirSync(join(repository, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
+
+/** Every `hma …` in code: a span or a line of a block. */
+const callsIn = (text: string): string[] =>
+  [...text.matchAll(/`hma ([a-z][^`]*)`|^\s*(?:\$ )?hma ([a-z].*)$/gmu)].flatMap(([, span, line]) =>
+    (span ?? line ?? '').split(/\s*&&\s*hma\s+/u),
+  );
+
+test.each(documents)('%s names only commands and options that exist', (path) => {
+  const wrong = callsIn(readFileSync(join(repository, path), 'utf8')).filter((call) => {
+    const [name = '', ...words] = call.replace(/\s#.*$/u, '').split(/\s+/u);
+    if (isSessionCommand(name) || ['mcp', 'help', 'starts', 'inside', 'for'].includes(name)) return false;
+    const command = program.commands.find((each) => each.name() === name);
+    const options = words.flatMap((word) => /^--[a-z-]+/u.exec(word)?.[0] ?? []);
+    return (
+      !command || options.some((option) => option !== '--help' && !command.options.some(({ long }) => long === option))
+    );
+  });
+  expect(wrong).toEqual([]);
+});
