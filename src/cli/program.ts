@@ -21,8 +21,12 @@ import { init, type InitOptions } from './commands/init.ts';
 import { login, logout } from './commands/logins.ts';
 import { gc, remove, type GcOptions } from './commands/keeping.ts';
 import { log, type LogOptions } from './commands/log.ts';
+import { testNotify } from './commands/notify.ts';
 import { exportTo, importFrom } from './commands/portable.ts';
+import { prices } from './commands/prices.ts';
 import { prompt, type PromptOptions } from './commands/prompt.ts';
+import { listSecrets, removeSecret, setSecret } from './commands/secrets.ts';
+import { installService, uninstallService } from './commands/service.ts';
 import { diff, show, type DiffOptions } from './commands/showing.ts';
 import { resume, run, watch } from './commands/starting.ts';
 import { ControllerError } from '../client/connection.ts';
@@ -150,9 +154,14 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
     .description('check hma.yaml, start a run and watch it')
     .option('--detach', 'do not watch: the run goes on in the background')
     .option('--file <path>', 'another contract than hma.yaml')
+    .option(
+      '--accept-bypass',
+      'yes: agents with permissions: bypass may act unasked although nothing isolates them from what you can reach',
+    )
     .option('--json', 'print events as JSON lines; with --detach the run');
   examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action(
-    (options: { detach?: boolean; file?: string; json?: boolean }) => act(() => run(desk, options))(),
+    (options: { detach?: boolean; file?: string; json?: boolean; acceptBypass?: boolean }) =>
+      act(() => run(desk, options))(),
   );
   examples(
     program
@@ -198,6 +207,11 @@ function describeAgents(program: Command, desk: Desk, act: Act): void {
     .description("the agents' CLIs: found, version, how signed in, what each can do; and the presets")
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) => act(() => agents(desk, options))());
+  program
+    .command('prices')
+    .description('what models cost, from when and where; and where your own prices stand')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => act(() => prices(desk, options))());
   examples(
     program
       .command('login')
@@ -211,6 +225,39 @@ function describeAgents(program: Command, desk: Desk, act: Act): void {
     .argument('<agent>', 'such as claude-code or codex')
     .description("forget hma's login of an agent")
     .action((name: string) => act(() => logout(desk, name))());
+}
+
+/** Commands about the machine and its user, not about one run. */
+function describeHousehold(program: Command, desk: Desk, act: Act): void {
+  const service = program.command('service').description('take runs up again after a reboot, by systemd for this user');
+  service
+    .command('install')
+    .description('write and enable the service')
+    .action(act(() => installService(desk)));
+  service
+    .command('uninstall')
+    .description('remove it')
+    .action(act(() => uninstallService(desk)));
+  const secrets = examples(
+    program.command('secrets').description('values kept for variables that are not set where a run is taken up again'),
+    'hma secrets list',
+    'hma secrets set ANTHROPIC_API_KEY < key.txt',
+  );
+  secrets
+    .command('list')
+    .description('the names; never a value')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => act(() => listSecrets(desk, options))());
+  secrets
+    .command('set')
+    .argument('<name>', "the variable's name")
+    .description('keep a value, read from standard input')
+    .action((name: string) => act(() => setSecret(desk, name))());
+  secrets
+    .command('remove')
+    .argument('<name>', "the variable's name")
+    .description('forget it')
+    .action((name: string) => act(() => removeSecret(desk, name))());
 }
 
 function describeWishes(program: Command, desk: Desk, act: Act): void {
@@ -324,6 +371,12 @@ function describeLooking(program: Command, desk: Desk, act: Act): void {
     .description('take in a run from elsewhere, for looking and applying')
     .option('--json', 'print JSON')
     .action((file: string, options: { json?: boolean }) => act(() => importFrom(desk, file, options))());
+  program
+    .command('notify')
+    .description('whether the person whom hma.yaml names is reached')
+    .option('--test', 'send one notification now')
+    .action((options: { test?: boolean }) => act(() => testNotify(desk, options))());
+  describeHousehold(program, desk, act);
   program
     .command('remove')
     .argument('<run>', "the run's id or its beginning")

@@ -142,6 +142,13 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
   const replayed = replayRun(events);
   const isolation = await isolate(request, { contract, run: record.run, fixed: replayed?.isolation.tier ?? null });
   if (!isolation.ok) return isolation;
+  const unasked = isolation.value.tier === 'none' && replayed === null ? bypassing(contract) : [];
+  if (unasked.length > 0 && record.acceptsBypass !== true)
+    return refused({
+      reason: 'bypass',
+      text: sayBypass(unasked),
+      fix: 'say yes with hma run --accept-bypass, or write permissions: limited for them, or use isolation',
+    });
   const protectedFiles = await protect(files.protected, {
     workspace: record.workspace,
     contract,
@@ -181,6 +188,11 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
       openedFact({ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null }),
     );
   }
+  if (unasked.length > 0)
+    facts.push({
+      type: 'run.noticed',
+      data: { level: 'warning', code: 'bypass', text: `${sayBypass(unasked)}; a person has said yes to it` },
+    });
   const recorder = start({
     ledger,
     events,
@@ -266,6 +278,15 @@ function lastAlive(
   const pool = here.length > 0 ? here : signs.filter((sign) => sign.boot === state?.clock.boot);
   return pool.toSorted((a, b) => b.mono - a.mono)[0] ?? now;
 }
+
+/** Names of the agents of a run that never ask before they act. */
+function bypassing({ agents, policy }: Contract): string[] {
+  const all = policy.mode === 'single' ? [agents[policy.first]] : [agents.A, agents.B];
+  return all.filter(({ permissions }) => permissions === 'bypass').map(({ name }) => name);
+}
+
+const sayBypass = (names: readonly string[]): string =>
+  `${names.join(' and ')} would act without asking (permissions: bypass) and without isolation: whatever you can read, change, delete or send from this machine, they can too`;
 
 async function isolate(
   request: BootRequest,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
 import { connect } from 'node:net';
 import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 import {
   createMessageConnection,
@@ -12,6 +13,7 @@ import {
   SocketMessageWriter,
 } from 'vscode-jsonrpc/node';
 
+import { withSecrets } from '../agents/secrets.ts';
 import { writeFileAtomic, writeJsonAtomic } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { readLedger } from '../ledger/readLedger.ts';
@@ -36,6 +38,8 @@ export interface StartRefusal {
     | 'held'
     | 'unwritable'
     | 'isolation'
+    /** Agents would act unasked with nothing around them, and nobody has said yes to that. */
+    | 'bypass'
     | 'broken_ledger'
     | 'contract'
     | 'workspace'
@@ -52,6 +56,8 @@ export interface RunRecord {
   readonly home: string;
   readonly name: string;
   readonly openedWall: number;
+  /** A person has said yes to agents that never ask, without isolation. */
+  readonly acceptsBypass?: boolean;
 }
 
 /** Longest time from starting the keeper to a controller's answer, ms: storing protected files and the first snapshot takes time. */
@@ -69,6 +75,8 @@ export async function startRun(given: {
   contract: Contract;
   home: string;
   env: NodeJS.ProcessEnv;
+  /** The person's yes to `permissions: bypass` without isolation. */
+  acceptBypass?: boolean;
 }): Promise<Result<StartedRun, StartRefusal>> {
   const workspace = await realpath(given.workspace);
   const wall = Date.now();
@@ -79,7 +87,10 @@ export async function startRun(given: {
     mkdirSync(given.home, { recursive: true, mode: 0o700 });
     mkdirSync(runFolder, { recursive: true, mode: 0o700 });
     runtime = installRuntime(given.home);
-    const record: RunRecord = { run, workspace, home: given.home, name: given.contract.name, openedWall: wall };
+    const record: RunRecord = {
+      ...{ run, workspace, home: given.home, name: given.contract.name, openedWall: wall },
+      ...(given.acceptBypass ? { acceptsBypass: true } : {}),
+    };
     writeFileAtomic(runFiles(runFolder).contract, freezeContract(given.contract));
     writeJsonAtomic(runFiles(runFolder).run, record);
   } catch (error) {
@@ -183,7 +194,7 @@ export function spawnKeeper(given: {
   const more = [...(takeOver ? ['--take-over'] : []), ...(adopt ? ['--adopt', `${adopt.pid}:${adopt.start}`] : [])];
   const keeper = spawn(runtime.node, [runtime.keeper, runFolder, ...more], {
     cwd: runFolder,
-    env,
+    env: withSecrets(dirname(dirname(runtime.folder)), env),
     detached: true,
     stdio: ['ignore', log, log],
   });

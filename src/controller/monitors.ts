@@ -10,12 +10,16 @@ import type { Lease } from './lease.ts';
 import { endProgram } from './programs.ts';
 import type { Room } from './room.ts';
 import { SessionFolder } from './sessionFolders.ts';
-import { adapterOf, sessionOf, treeOf } from './sessions.ts';
+import { adapterOf, promptOf, sessionOf, treeOf } from './sessions.ts';
 
 /** How often the controller tells that it lives, ms: what an absence is measured by. */
 export const heartbeatMs = 5000;
 /** How often disk and lease are looked at, ms. */
 const careMs = 30_000;
+/** A session that has said nothing for so long after a question waits for its answer, ms. */
+const promptSeenMs = 60_000;
+/** So long after it, it is ended as stalled: nobody will answer, and the night is short, ms. */
+const promptEndMs = 2 * 60_000;
 /** Free space at which a run paused by the floor goes on by itself, as a multiple of the floor. */
 const recoveredAt = 1.25;
 
@@ -95,6 +99,7 @@ class StallWatch {
   readonly everyMs: number;
   #seen: { nonce: string; cpuMs: number; outputBytes: number; at: number; quietSince: number } | null = null;
   #looking = false;
+  #prompted: string | null = null;
 
   constructor(room: Room) {
     this.#room = room;
@@ -137,12 +142,23 @@ class StallWatch {
       activity.gpuBusy !== true;
     const quietSince = quiet ? before.quietSince : now;
     this.#seen = { nonce: living.nonce, cpuMs: activity.cpuMs, outputBytes: activity.outputBytes, at: now, quietSince };
-    if (now - quietSince < contract.stallMs) return;
+    const silent = now - quietSince;
+    const asked = silent >= Math.min(promptSeenMs, contract.stallMs) ? promptOf(dir) : null;
+    if (asked !== null) this.#tellPrompt(living.nonce, asked);
+    if (silent < (asked === null ? contract.stallMs : Math.min(promptEndMs, contract.stallMs))) return;
     this.#seen = null;
     recorder.append([
       { type: 'attempt.ending', data: { session: living.name, attempt: living.attempt, reason: 'stall' } },
     ]);
     await this.#end(dir, living.nonce, session ? adapterOf(this.#room, session).graceMs : 0);
+  }
+
+  /** A question that nobody can answer is shown at once, and once. */
+  #tellPrompt(nonce: string, asked: string): void {
+    if (this.#prompted === nonce) return;
+    this.#prompted = nonce;
+    const text = `the session waits for an answer that nobody can give it: ${asked}; it is ended as stalled. See permissions in hma.yaml`;
+    this.#room.recorder.append([{ type: 'run.noticed', data: { level: 'person', code: 'permission_prompt', text } }]);
   }
 
   async #end(dir: string, nonce: string, graceMs: number): Promise<void> {

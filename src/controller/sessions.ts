@@ -4,6 +4,7 @@ import { chmod, chown, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { adapterFor } from '../agents/adapters.ts';
+import { permissionPromptIn } from '../agents/permissionPrompt.ts';
 import type { AgentAdapter, Failure, SessionContext } from '../agents/port.ts';
 import { sessionEnvironment } from '../agents/sessionEnvironment.ts';
 import { restoreProtected } from '../evaluators/placement.ts';
@@ -270,6 +271,8 @@ function failureOf(
   done: { session: Session; attempt: Attempt; dir: string; end: ProgramEnd; endedItself: boolean },
 ): Failure | null {
   const { session, attempt, dir, end } = done;
+  const asked = attempt.state === 'running' && attempt.ending === 'stall' ? promptOf(dir) : null;
+  if (asked !== null) return { reason: 'stall', detail: `it waited for an answer that nobody could give: ${asked}` };
   if (attempt.state === 'running' && attempt.ending === 'stall')
     return {
       reason: 'stall',
@@ -289,6 +292,12 @@ function failureOf(
       return adapterOf(room, session).classify({ exit: end.report, outputTail: bytes, wall: end.report.wall });
     }
   }
+}
+
+/** The question to a person that an attempt's output ends with; null for none. */
+export function promptOf(dir: string): string | null {
+  const { bytes } = readOutput(dir, Math.max(0, outputLength(dir) - 4096), 4096);
+  return permissionPromptIn(new TextDecoder().decode(bytes));
 }
 
 /** The process tree of a session's current attempt; null when nothing was started. */

@@ -30,7 +30,13 @@ async function start(room: WindowRoom): Promise<void> {
   await vscode.commands.executeCommand('hma.run.focus');
   const found = await working('Checking the task …', () => lookBeforeStart(room));
   if (found === undefined || !(await fitToStart(room, found)) || !(await understood(room, found))) return;
-  const end = await working('Starting the run …', () => hma(room.folder, ['run', '--detach', '--json']));
+  const run = (more: readonly string[]): Promise<CommandEnd> =>
+    working('Starting the run …', () => hma(room.folder, ['run', '--detach', '--json', ...more]));
+  let end = await run([]);
+  if (end.code !== 0 && failureOf(end).code === 'bypass') {
+    if (!(await acceptsBypass(end))) return;
+    end = await run(['--accept-bypass']);
+  }
   room.model.choose(null);
   if (end.code === 0) return;
   room.log.error(`hma run: ${end.stderr}`);
@@ -109,6 +115,18 @@ async function understood({ context, folder }: WindowRoom, { tier }: Preflight):
   if (answer !== go) return false;
   await context.workspaceState.update(key, [...known, tier.tier]);
   return true;
+}
+
+/** Agents that never ask, and nothing around them: only after a yes to just that, each time. */
+async function acceptsBypass(end: CommandEnd): Promise<boolean> {
+  const go = 'Start Without Asking and Without Isolation';
+  const detail = `${failureOf(end).text} A container or a machine of its own is the safer way.`;
+  const answer = await vscode.window.showWarningMessage(
+    'Agents would act without asking and without isolation.',
+    { modal: true, detail },
+    go,
+  );
+  return answer === go;
 }
 
 async function sayFailure({ folder, log }: WindowRoom, end: CommandEnd): Promise<void> {

@@ -8,7 +8,8 @@ import { loadContract } from '../../task/load.ts';
 import { formatMessages } from '../../task/messages.ts';
 import type { Contract } from '../../task/model.ts';
 import { attach } from '../../client/connection.ts';
-import { fail, paperOf, personOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
+import { confirmed } from '../asking.ts';
+import { fail, isForPeople, paperOf, personOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { showLive } from '../live.ts';
@@ -27,7 +28,12 @@ export const startFailure = (refusal: StartRefusal): Failure =>
 /** `hma run`: checks the contract, starts the run, and shows it until it is over. */
 export async function run(
   desk: Desk,
-  options: { readonly detach?: boolean; readonly file?: string; readonly json?: boolean },
+  options: {
+    readonly detach?: boolean;
+    readonly file?: string;
+    readonly json?: boolean;
+    readonly acceptBypass?: boolean;
+  },
 ): Promise<number> {
   const json = options.json ?? false;
   const file = options.file === undefined ? undefined : resolve(desk.cwd, options.file);
@@ -53,16 +59,35 @@ export async function run(
     );
   }
   if (loaded.value.warnings.length > 0) desk.stderr.write(formatMessages(loaded.value.warnings));
-  return startAndShow(desk, { contract: loaded.value.contract, workspace, json, detach: options.detach ?? false });
+  return startAndShow(desk, {
+    ...{ contract: loaded.value.contract, workspace, json },
+    detach: options.detach ?? false,
+    acceptBypass: options.acceptBypass ?? false,
+  });
 }
 
 async function startAndShow(
   desk: Desk,
-  given: { readonly contract: Contract; readonly workspace: string; readonly json: boolean; readonly detach: boolean },
+  given: {
+    readonly contract: Contract;
+    readonly workspace: string;
+    readonly json: boolean;
+    readonly detach: boolean;
+    readonly acceptBypass: boolean;
+  },
 ): Promise<number> {
-  const { contract, workspace, json, detach } = given;
+  const { contract, workspace, json, detach, acceptBypass } = given;
   const home = stateHome(desk.env, contract.state);
-  const started = await startRun({ workspace, contract, home, env: desk.env });
+  const started = await startRun({ workspace, contract, home, env: desk.env, acceptBypass });
+  if (!started.ok && started.refusal.reason === 'bypass' && !json && isForPeople(desk)) {
+    const { text } = started.refusal;
+    const yes = await confirmed(desk, {
+      question: `${text}. Start all the same?`,
+      command: 'hma run --accept-bypass',
+      yes: false,
+    });
+    if (yes === true) return startAndShow(desk, { ...given, acceptBypass: true });
+  }
   if (!started.ok) return fail(desk, startFailure(started.refusal), json);
   const { run: id, runFolder } = started.value;
   if (!detach) return showLive(desk, { run: id, folder: runFolder, home, workspace }, { json, owns: true });
