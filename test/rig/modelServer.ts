@@ -40,6 +40,8 @@ export interface ModelRequest {
   readonly key: string | null;
   readonly body: Json;
   readonly usage: Usage;
+  /** Usage that went out before an answer was broken off: Anthropic's streams begin with it, and harnesses keep it. */
+  begun: Usage | null;
   /** `answered` once the last byte went out; `left` when the client hung up before; `failed` for a scripted fault. */
   outcome: 'open' | 'answered' | 'failed' | 'left';
 }
@@ -74,8 +76,8 @@ export interface ModelServer extends AsyncDisposable {
   script(name: string, script: Script): void;
   readonly requests: readonly ModelRequest[];
   readonly others: readonly OtherRequest[];
-  /** What a script, or all, answered: of the sessions' turns, or with side requests too. */
-  sent(script?: string, which?: 'turns' | 'all'): Sent;
+  /** What a script, or all, answered: of the sessions' turns; with side requests too; or with turns that were broken off after they had told usage. */
+  sent(script?: string, which?: 'turns' | 'all' | 'begun'): Sent;
   /** Resolves once the log fulfils a condition; rejects in words after `ms`. */
   until(what: string, holds: (requests: readonly ModelRequest[]) => boolean, ms?: number): Promise<void>;
 }
@@ -104,18 +106,21 @@ export async function startModelServer(scripts: Readonly<Record<string, Script>>
   };
 }
 
-function sumOf(requests: readonly ModelRequest[], script: string | undefined, which: 'turns' | 'all'): Sent {
-  const counted = requests.filter(
-    (one) => one.outcome === 'answered' && (which === 'all' || !one.side) && (script ?? one.script) === one.script,
-  );
-  const sum = (count: (one: ModelRequest) => number): number => counted.reduce((total, one) => total + count(one), 0);
+function sumOf(requests: readonly ModelRequest[], script: string | undefined, which: 'turns' | 'all' | 'begun'): Sent {
+  const told = requests
+    .filter((one) => (script ?? one.script) === one.script && (which === 'all' || !one.side))
+    .flatMap((one) => {
+      const usage = one.outcome === 'answered' ? one.usage : which === 'begun' ? one.begun : null;
+      return usage ? [{ ...usage, cacheWrite: one.api === 'anthropic' ? usage.cacheWrite : 0 }] : []; // only there it is told
+    });
+  const sum = (count: (usage: Usage) => number): number => told.reduce((total, usage) => total + count(usage), 0);
   return {
-    responses: counted.length,
-    uncachedInput: sum(({ usage }) => usage.input),
-    cachedInput: sum(({ usage }) => usage.cached),
-    cacheWrite: sum(({ usage, api }) => (api === 'anthropic' ? usage.cacheWrite : 0)), // only there it is told
-    output: sum(({ usage }) => usage.output),
-    reasoning: sum(({ usage }) => usage.reasoning),
+    responses: told.length,
+    uncachedInput: sum(({ input }) => input),
+    cachedInput: sum(({ cached }) => cached),
+    cacheWrite: sum(({ cacheWrite }) => cacheWrite),
+    output: sum(({ output }) => output),
+    reasoning: sum(({ reasoning }) => reasoning),
   };
 }
 
@@ -190,6 +195,7 @@ class ScriptedModel {
       tools: seen.tools.map(({ name, ns }) => (ns === undefined ? name : `${ns}.${name}`)),
       call: call ?? null,
       usage: usageOf(seen.turn, step),
+      begun: null,
       outcome: 'open',
     };
     this.requests.push(one);
@@ -219,7 +225,10 @@ class ScriptedModel {
         const line = typeof data === 'string' ? data : JSON.stringify(data);
         response.write(`${event === null ? '' : `event: ${event}\n`}data: ${line}\n\n`);
       },
-      pause: () => this.#pause(step, response),
+      pause: () => {
+        if (one.api === 'anthropic') one.begun = { ...one.usage, output: 1, reasoning: 0 };
+        return this.#pause(step, response);
+      },
     });
     if (!response.destroyed) response.end();
   }

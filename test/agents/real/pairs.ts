@@ -57,7 +57,8 @@ export const livingOf = (run: AgentsRun): string[] =>
 
 /** The ledger holds exactly what the server sent, agent by agent, and with the model's name. */
 export function expectSumsEqual(run: AgentsRun): void {
-  for (const slot of ['A', 'B'] as const) expect(run.recorded(slot), `agent ${slot}`).toEqual(run.server.sent(slot));
+  for (const slot of ['A', 'B'] as const)
+    expect(run.recorded(slot), `agent ${slot}`).toEqual(run.server.sent(slot, 'begun'));
 }
 
 /** Each agent's requests carried its own key, and no other. */
