@@ -92,6 +92,7 @@ class Conversation {
         this.#onSystem(said);
         break;
       case 'command_lifecycle':
+        if (said['state'] === 'started' && textOf(said['wakeup_source']) !== '') this.#wakeUpAt = null;
         this.#onLifecycle(textOf(said['command_uuid']), textOf(said['state']));
         break;
       case 'rate_limit_event':
@@ -114,7 +115,6 @@ class Conversation {
     switch (said['subtype']) {
       case 'init': // comes at the beginning of each turn
         this.#busy = true;
-        if (this.#wakeUpAt !== null && Date.now() >= this.#wakeUpAt) this.#wakeUpAt = null;
         this.#tellsMessages = listOf(said['capabilities']).includes('msg_lifecycle_v1');
         if (!this.#tellsMessages) this.#handedOver();
         break;

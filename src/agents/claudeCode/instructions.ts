@@ -3,7 +3,7 @@ import { open, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 /** Files in which a workspace tells agents how to work in it, as Claude Code would read them by itself. */
-const names = ['CLAUDE.md', '.claude/CLAUDE.md', 'AGENTS.md'];
+const claudeNames = ['CLAUDE.md', '.claude/CLAUDE.md', 'AGENTS.md'];
 
 /** More is cut: a text that goes into every request. */
 const mostBytes = 128 * 1024;
@@ -13,7 +13,10 @@ const mostBytes = 128 * 1024;
  * sentence); null when there are none. With `--setting-sources ""`, which keeps the workspace's settings and hooks out, Claude Code reads
  * no instruction files either, so they are handed over. Only regular files inside the folder are read; each once, also behind links.
  */
-export async function workspaceInstructions(folder: string): Promise<string | null> {
+export async function workspaceInstructions(
+  folder: string,
+  names: readonly string[] = claudeNames,
+): Promise<string | null> {
   const root = await realpath(folder);
   const parts: string[] = [];
   const seen = new Set<string>();

@@ -18,13 +18,13 @@ export interface ClaudeFailure {
 }
 
 /** How a turn failed, from its event `result`; null for one that went well. `resetsAt`: of the last rejected limit, Unix ms. */
-export const failureIn = (result: Fields, resetsAt: number | null): ClaudeFailure | null =>
-  result['is_error'] === true
+export const failureIn = (event: Fields, resetsAt: number | null): ClaudeFailure | null =>
+  event['is_error'] === true
     ? {
-        status: numberOf(result['api_error_status']),
-        kind: textOf(result['api_error_type']),
-        terminal: textOf(result['terminal_reason']),
-        text: textOf(result['result']) || listOf(result['errors']).map(textOf).join('; '),
+        status: numberOf(event['api_error_status']),
+        kind: textOf(event['api_error_type']),
+        terminal: textOf(event['terminal_reason']),
+        text: textOf(event['result']) || listOf(event['errors']).map(textOf).join('; '),
         resetsAt,
       }
     : null;

@@ -1,76 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { claudeCodeAdapter } from '../../../src/agents/claudeCode/adapter.ts';
-import type { Response } from '../../../src/agents/port.ts';
-import { allProcesses } from '../../../src/machines/processes.ts';
-import { startModelServer, type ModelServer, type Script, type Sent } from '../../rig/modelServer.ts';
-import { until as waitFor } from '../../machines/machineRoom.ts';
-import {
-  scriptedKey,
-  startRealSession,
-  untilSaid,
-  wrote,
-  type RealSession,
-  type RealSessionWish,
-} from '../realSession.ts';
+import type { Script } from '../../rig/modelServer.ts';
+import { running, uniqueSeconds, until } from '../../machines/machineRoom.ts';
+import { claudeSessions, type ClaudeSessions } from '../claudeSessions.ts';
+import { scriptedKey, untilSaid, wrote } from '../realSession.ts';
+import { sumOf } from '../responses.ts';
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
+let claude: ClaudeSessions;
+beforeEach(async () => {
+  claude = await claudeSessions();
 });
-afterAll(() => server[Symbol.asyncDispose]());
-
-let count = 0;
-/** A session with a script of its own. */
-async function aSession(
-  script: Script,
-  wish: Partial<RealSessionWish> = {},
-): Promise<{ session: RealSession; name: string }> {
-  const name = `claude${++count}`;
-  server.script(name, script);
-  const session = await startRealSession({
-    adapter: claudeCodeAdapter,
-    tier: 'bubblewrap',
-    ...wish,
-    agent: {
-      model: 'claude-opus-5-5',
-      baseUrl: server.url(name),
-      environment: ['CLAUDE_CODE_MAX_RETRIES'],
-      ...wish.agent,
-    },
-    outer: { CLAUDE_CODE_MAX_RETRIES: '1', ...wish.outer },
-  });
-  return { session, name };
-}
-
-const sumOf = (responses: readonly Response[]): Sent => {
-  const sum = (of: (one: Response) => number): number => responses.reduce((total, one) => total + of(one), 0);
-  return {
-    responses: responses.length,
-    uncachedInput: sum((one) => one.uncachedInput),
-    cachedInput: sum((one) => one.cachedInput),
-    cacheWrite: sum((one) => one.cacheWrite),
-    output: sum((one) => one.output),
-    reasoning: sum((one) => one.reasoning),
-  };
-};
-
-/** Waits for something outside of the output. */
-const until = (session: RealSession, what: string, holds: () => boolean): Promise<unknown> =>
-  waitFor(`${what}\n${session.output().slice(-3000)}`, holds, 60_000);
-
-/** What a process was started with; empty when it is gone. */
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-const requestsOf = (name: string) => server.requests.filter(({ script }) => script === name);
+afterEach(() => claude[Symbol.asyncDispose]());
 
 /** What lies in a workspace to take the next agent over, each with a mark in the workspace if it works. */
 function planted(evil: string) {
@@ -101,8 +44,8 @@ function planted(evil: string) {
 
 describe('a session of Claude Code', () => {
   it('works with the highest effort and its own key, obeys the instruction files of the workspace and nothing else in it', async () => {
-    const evil = server.url('evil');
-    const { session, name } = await aSession(
+    const evil = claude.server.url('evil');
+    const { session, name } = await claude.start(
       [
         {
           think: 'I look.',
@@ -116,7 +59,7 @@ describe('a session of Claude Code', () => {
     const exit = await session.ended();
     expect(exit, session.output()).toMatchObject({ code: 0, cause: 'exit' });
     expect(session.failure(exit)).toBeNull();
-    const [first] = requestsOf(name);
+    const [first] = claude.requests(name);
     expect(first).toMatchObject({
       model: 'claude-opus-5-5',
       key: scriptedKey,
@@ -126,25 +69,24 @@ describe('a session of Claude Code', () => {
     for (const mark of ['A', 'B', 'C']) expect(body).toContain(`INSTRUCTION-${mark}`);
     expect(body).toContain('Improve the candidate.');
     expect(body).not.toContain('PLANTED');
-    expect(requestsOf('evil')).toEqual([]);
+    expect(claude.requests('evil')).toEqual([]);
     for (const mark of ['hooked', 'mcp-started']) expect(wrote(session, mark), mark).toBe(false);
     expect(session.output()).toContain('this is the shim: status');
     const environment = readFileSync(join(session.room.workspace, 'env.txt'), 'utf8');
     expect(environment).not.toContain('SCRIPTED_KEY');
     expect(environment).toContain(`HOME=${session.context.home}`);
-    expect(sumOf(await session.responses())).toEqual(server.sent(name));
+    expect(sumOf(await session.responses())).toEqual(claude.server.sent(name));
     expect(session.events()).toContainEqual(expect.objectContaining({ session_id: session.context.sessionId }));
-    session.close();
   });
 
   it("takes a person's message while a tool runs, and tells when the model has it", async () => {
-    const { session, name } = await aSession({
+    const { session, name } = await claude.start({
       prompts: [
         [{ shell: 'touch running; while [ ! -e go ]; do sleep 0.1; done' }, { text: 'Unasked.' }],
         [{ text: 'I heard you.' }],
       ],
     });
-    await until(session, 'the tool to run', () => wrote(session, 'running'));
+    await until('the tool to run', () => wrote(session, 'running'), 60_000);
     session.message('m1', '/clear is only text here: look at the learning rate');
     await untilSaid(
       session,
@@ -160,14 +102,13 @@ describe('a session of Claude Code', () => {
       id: 'm1',
       text: '/clear is only text here: look at the learning rate',
     });
-    expect(JSON.stringify(requestsOf(name).at(-1)?.body)).toContain('look at the learning rate');
+    expect(JSON.stringify(claude.requests(name).at(-1)?.body)).toContain('look at the learning rate');
     expect(session.output()).toContain('I heard you.');
-    expect(sumOf(await session.responses())).toEqual(server.sent(name));
-    session.close();
+    expect(sumOf(await session.responses())).toEqual(claude.server.sent(name));
   });
 
   it('waits for what the model left running in the background and for what it then says, and ends by itself', async () => {
-    const { session, name } = await aSession(({ turn, body }) => {
+    const { session, name } = await claude.start(({ turn, body }) => {
       if (turn === 0)
         return { tool: 'Bash', args: { command: 'sleep 2; echo trained > model.txt', run_in_background: true } };
       return { text: JSON.stringify(body).includes('<status>completed') ? 'It is trained.' : 'It trains.' };
@@ -176,95 +117,90 @@ describe('a session of Claude Code', () => {
     expect(session.failure(exit), session.output()).toBeNull();
     expect(session.output()).toContain('It is trained.');
     expect(wrote(session, 'model.txt')).toBe(true);
-    expect(sumOf(await session.responses())).toEqual(server.sent(name));
-    session.close();
+    expect(sumOf(await session.responses())).toEqual(claude.server.sent(name));
   });
 
   it('offers the commands of the session as tools when asked to', async () => {
-    const { session, name } = await aSession([{ text: 'Done.' }], { agent: { tools: 'mcp' } });
+    const { session, name } = await claude.start([{ text: 'Done.' }], { agent: { tools: 'mcp' } });
     await session.ended();
-    expect(requestsOf(name)[0]?.tools, session.output()).toContain('mcp__hma__submit');
-    session.close();
+    expect(claude.requests(name)[0]?.tools, session.output()).toContain('mcp__hma__submit');
   });
 
   it('sets a goal of its own where it works alone', async () => {
-    const { session, name } = await aSession([{ shell: 'echo on it' }, { text: 'All I can.' }], {
+    const { session, name } = await claude.start([{ shell: 'echo on it' }, { text: 'All I can.' }], {
       context: { mode: 'single' },
     });
     const exit = await session.ended();
     expect(session.failure(exit), session.output()).toBeNull();
-    const [first] = requestsOf(name);
+    const [first] = claude.requests(name);
     expect(JSON.stringify(first?.body)).toContain('The hook will block stopping until the condition holds');
     expect(JSON.stringify(first?.body)).toContain(session.context.promptFile);
-    const judged = requestsOf(name).filter(({ side }) => side);
+    const judged = claude.requests(name).filter(({ side }) => side);
     expect(judged.length).toBeGreaterThan(0);
     // the judge is in no transcript, but in what Claude Code counts
     expect({ ...sumOf(await session.responses()), responses: 0 }).toEqual({
-      ...server.sent(name, 'all'),
+      ...claude.server.sent(name, 'all'),
       responses: 0,
     });
-    session.close();
   });
 });
 
 describe('the end that we make', () => {
+  const seconds = uniqueSeconds();
   const waits: Script = [{ shell: 'echo one' }, { fault: { kind: 'hang', when: 'before' } }];
   const works: Script = [
     { shell: 'echo one' },
-    { shell: 'touch running; (setsid sleep 86413 &); sleep 86412' },
+    { shell: `touch running; (setsid sleep ${seconds} &); sleep ${seconds}` },
     { text: 'never' },
   ];
 
   it.each(['bubblewrap', 'uid', 'none'] as const)(
     'while the model is waited for leaves nothing alive and every token counted (%s)',
     async (tier) => {
-      const { session, name } = await aSession(waits, { tier, agent: { permissions: 'bypass' } });
-      await server.until('the second request', () => requestsOf(name).length === 2);
+      const { session, name } = await claude.start(waits, { tier, agent: { permissions: 'bypass' } });
+      await claude.server.until('the second request', () => claude.requests(name).length === 2);
       const exit = await session.end();
       expect(exit.cause).toBe('ended');
       expect(session.output()).toContain('[Request interrupted by user]');
-      expect(sumOf(await session.responses())).toEqual(server.sent(name));
-      session.close(); // throws when anything lives
+      expect(running(session.context.sessionId)).toEqual([]);
+      expect(sumOf(await session.responses())).toEqual(claude.server.sent(name));
     },
   );
 
   it.each(['bubblewrap', 'none'] as const)(
     'while a tool runs leaves nothing alive and every token counted (%s)',
     async (tier) => {
-      const { session, name } = await aSession(works, { tier, agent: { permissions: 'bypass' } });
-      await until(session, 'the tool to run', () => wrote(session, 'running'));
+      const { session, name } = await claude.start(works, { tier, agent: { permissions: 'bypass' } });
+      await until('the tool to run', () => wrote(session, 'running'), 60_000);
+      const began = performance.now();
       await session.end();
+      expect(performance.now() - began).toBeLessThan(claudeCodeAdapter.graceMs);
       expect(session.output()).toContain('[Request interrupted by user for tool use]');
-      expect(sumOf(await session.responses())).toEqual(server.sent(name));
-      session.close();
+      expect(running(session.context.sessionId)).toEqual([]);
+      expect(running(`sleep ${seconds}`)).toEqual([]);
+      expect(sumOf(await session.responses())).toEqual(claude.server.sent(name));
     },
   );
 
   it('while only a background task runs is as quick', async () => {
-    const { session } = await aSession([
-      { tool: 'Bash', args: { command: 'sleep 86414', run_in_background: true } },
+    const { session } = await claude.start([
+      { tool: 'Bash', args: { command: `sleep ${seconds}`, run_in_background: true } },
       { text: 'It runs.' },
     ]);
     await untilSaid(session, 'the turn to end', (event) => event['type'] === 'result');
     const began = performance.now();
     await session.end();
     expect(performance.now() - began).toBeLessThan(claudeCodeAdapter.graceMs);
-    session.close();
+    expect(running(`sleep ${seconds}`)).toEqual([]);
   });
 
   it('by SIGKILL loses no token that was counted before it', async () => {
-    const { session, name } = await aSession(works, { tier: 'none', agent: { permissions: 'bypass' } });
-    await until(session, 'the tool to run', () => wrote(session, 'running'));
-    const claude = [...allProcesses().keys()].find((pid) => {
-      const command = commandOf(pid);
-      return command.includes(session.context.sessionId) && !command.includes('drive.js');
-    });
-    process.kill(claude ?? 0, 'SIGKILL');
+    const { session, name } = await claude.start(works, { tier: 'none', agent: { permissions: 'bypass' } });
+    await until('the tool to run', () => wrote(session, 'running'), 60_000);
+    for (const pid of running(session.context.sessionId)) process.kill(pid, 'SIGKILL');
     const exit = await session.ended();
     expect(session.failure(exit)).toMatchObject({ reason: 'crash' });
-    expect(sumOf(await session.responses())).toEqual(server.sent(name));
-    await session.end();
-    session.close();
+    expect(sumOf(await session.responses())).toEqual(claude.server.sent(name));
   });
 });
 
@@ -281,15 +217,16 @@ describe('what goes wrong is named', () => {
     ['an overloaded provider', { kind: 'overloaded' }, { reason: 'overloaded' }, {}],
   ] as const)('%s', async (_, fault, failure, outer) => {
     const key = Object.keys(outer)[0];
-    const { session } = await aSession([{ fault }], { outer, agent: key === undefined ? {} : { keyVariable: key } });
+    const { session } = await claude.start([{ fault }], {
+      outer,
+      agent: key === undefined ? {} : { keyVariable: key },
+    });
     const exit = await session.ended();
     expect(session.failure(exit), session.output()).toMatchObject(failure);
-    session.close();
   });
 
   it('an endpoint that nobody listens at', async () => {
-    const { session } = await aSession([], { agent: { baseUrl: 'http://127.0.0.1:9' } });
+    const { session } = await claude.start([], { agent: { baseUrl: 'http://127.0.0.1:9' } });
     expect(session.failure(await session.ended()), session.output()).toMatchObject({ reason: 'network' });
-    session.close();
   });
 });
