@@ -74,6 +74,9 @@ export const importedOutput = z.object({
   candidates: z.number(),
 });
 
+/** `hma secrets list`. */
+export const secretsOutput = z.object({ home: z.string(), names: z.array(z.string()) });
+
 /** `hma remove`. */
 export const removedOutput = z.object({ run: z.string(), bytes: z.number() });
 
@@ -172,6 +175,45 @@ export const candidatesOutput = z.object({
   candidates: z.array(candidateEntry),
 });
 
+const tokens = z.number().describe('tokens');
+const usd = z.number().describe('US dollars');
+
+/** `hma prices --json`: US dollars per million tokens. */
+export const pricesOutput = z.object({
+  files: z.array(z.string()).describe("where a user's own prices may stand, the strongest last"),
+  models: z.array(
+    z.object({
+      model: z.string(),
+      input: usd,
+      cachedInput: usd,
+      cacheWrite: usd.nullable().describe('null: as uncached input'),
+      output: usd,
+      asOf: z.string().describe('day on which it was looked up'),
+      source: z.string(),
+      file: z.string().nullable().describe('the file it comes from; null = built in'),
+    }),
+  ),
+  problems: z.array(z.object({ file: z.string(), what: z.string(), fix: z.string() })),
+});
+
+/** What models used, and what that costs. */
+export const usageEntry = z.object({
+  responses: z.number(),
+  uncachedInput: tokens,
+  cachedInput: tokens,
+  cacheWrite: tokens,
+  output: tokens.describe('tokens, reasoning included'),
+  reasoning: tokens,
+  toolCalls: z.number(),
+  cost: z.object({
+    billed: usd.nullable().describe('as the provider bills it; null where no price is known'),
+    withoutCache: usd.nullable().describe('with all input at the price of uncached input'),
+    unpriced: z
+      .array(z.string().nullable())
+      .describe('models with tokens and no price, in neither sum; null = not told'),
+  }),
+});
+
 const optionEntry = z.object({
   number: z.number(),
   agent: slot,
@@ -185,6 +227,7 @@ const optionEntry = z.object({
   openedAt: ms,
   endingAt: ms.nullable(),
   closedAt: ms.nullable(),
+  usage: usageEntry,
 });
 
 const handoffEntry = z.object({
@@ -220,7 +263,14 @@ export const statusOutput = z.object({
     .nullable(),
   pauseAfter: z.boolean(),
   active: ms.describe('active runtime so far'),
-  budgets: z.object({ totalMs: ms, reviewMs: ms, experiments: z.number().nullable(), until: wall.nullable() }),
+  budgets: z.object({
+    totalMs: ms,
+    reviewMs: ms,
+    experiments: z.number().nullable(),
+    tokens: tokens.nullable(),
+    cost: usd.nullable(),
+    until: wall.nullable(),
+  }),
   leftMs: ms.describe('active time until exploration, or the review, ends'),
   isolation: z.object({ tier: z.string(), cannot: z.array(z.string()) }),
   agents: z.object({ A: z.string(), B: z.string() }),
@@ -251,6 +301,12 @@ export const statusOutput = z.object({
     unusedExploration: ms,
     ahead: ms,
     paused: ms.describe('wall time beside the budget'),
+  }),
+  usage: z.object({
+    total: usageEntry,
+    agents: z.object({ A: usageEntry, B: usageEntry }).describe("the reviewer's review included"),
+    review: usageEntry,
+    models: z.array(usageEntry.extend({ model: z.string().nullable() })),
   }),
   notices: z.array(
     z.object({
@@ -392,11 +448,13 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
   { command: 'hma diff --json', schema: diffOutput },
   { command: 'hma export --json', schema: exportedOutput },
   { command: 'hma import --json', schema: importedOutput },
+  { command: 'hma secrets list --json', schema: secretsOutput },
   { command: 'hma remove --json', schema: removedOutput },
   { command: 'hma gc --json', schema: gcOutput },
   { command: 'hma apply --json', schema: appliedOutput },
   { command: 'hma check --json', schema: checkOutput },
   { command: 'hma agents --json', schema: agentsOutput },
+  { command: 'hma prices --json', schema: pricesOutput },
   { command: 'hma log --session N --json', schema: sessionLogOutput },
   { command: 'any command that fails, with --json', schema: errorOutput },
 ];

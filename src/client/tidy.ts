@@ -70,12 +70,12 @@ export async function tidyRun(place: RunPlace, dryRun: boolean): Promise<RunTidi
 /** Removes copies of earlier versions' programs that no living process runs from, and what a killed removal left. Answers the bytes freed. */
 export async function tidyHome(
   home: string,
-  given: { readonly current: string; readonly dryRun: boolean },
+  given: { readonly needed: (folder: string) => boolean; readonly dryRun: boolean },
 ): Promise<number> {
   const runtimes = join(home, 'runtime');
   const old = namesIn(runtimes)
     .map((name) => join(runtimes, name))
-    .filter((folder) => folder !== given.current && processesIn(`${folder}/`).length === 0);
+    .filter((folder) => !given.needed(folder) && processesIn(`${folder}/`).length === 0);
   const workspaces = namesIn(join(home, 'workspaces')).map((name) => join(home, 'workspaces', name, 'runs'));
   const halves = workspaces.flatMap((runs) =>
     namesIn(runs)

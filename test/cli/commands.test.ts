@@ -319,6 +319,14 @@ test('budgets as people write them', () => {
     ok: true,
     value: { kind: 'budget', totalMs: 28_800_000, reviewMs: 1_200_000, experiments: null, until: null },
   });
+  expect(wish({ tokens: '5M', cost: '12.5' })).toEqual({
+    ok: true,
+    value: { kind: 'budget', tokens: 5_000_000, cost: 12.5 },
+  });
+  expect(wish({ tokens: 'none', cost: 'none' })).toEqual({
+    ok: true,
+    value: { kind: 'budget', tokens: null, cost: null },
+  });
   expect(wish({ add: '1h30m', experiments: '12' })).toEqual({
     ok: true,
     value: { kind: 'budget', totalMs: 9_000_000, experiments: 12 },
@@ -331,6 +339,10 @@ test('budgets as people write them', () => {
     { total: 'soon' },
     { add: '-1h' },
     { experiments: '-3' },
+    { tokens: '5 MB' },
+    { tokens: '0' },
+    { cost: 'much' },
+    { cost: '0' },
     { experiments: '0' },
     { experiments: 'many' },
     { until: 'tomorrow' },

@@ -25,14 +25,15 @@ const documents = [
 /** Every `hma …` in code: a span or a line of a block. */
 const callsIn = (text: string): string[] =>
   [...text.matchAll(/`hma ([a-z][^`]*)`|^\s*(?:\$ )?hma ([a-z].*)$/gmu)].flatMap(([, span, line]) =>
-    (span ?? line ?? '').split(/\s*&&\s*hma\s+/u),
+    (span ?? line ?? '').split(/\s*(?:&&|·)\s*hma\s+/u),
   );
 
 test.each(documents)('%s names only commands and options that exist', (path) => {
   const wrong = callsIn(readFileSync(join(repository, path), 'utf8')).filter((call) => {
     const [name = '', ...words] = call.replace(/\s#.*$/u, '').split(/\s+/u);
     if (isSessionCommand(name) || ['mcp', 'help', 'starts', 'inside', 'for'].includes(name)) return false;
-    const command = program.commands.find((each) => each.name() === name);
+    const outer = program.commands.find((each) => each.name() === name);
+    const command = outer?.commands.find((each) => each.name() === words[0]) ?? outer;
     const options = words.flatMap((word) => /^--[a-z-]+/u.exec(word)?.[0] ?? []);
     return (
       !command || options.some((option) => option !== '--help' && !command.options.some(({ long }) => long === option))

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 import { sayBytes } from '../../base/numbers.ts';
 import { count } from '../../base/words.ts';
 import { failure } from '../../client/failure.ts';
@@ -7,6 +9,7 @@ import { installRuntime } from '../../controller/runtime.ts';
 import { confirmed } from '../asking.ts';
 import { fail, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { unitFile } from './service.ts';
 import { gcOutput, removedOutput } from '../schemas.ts';
 
 /** `hma remove RUN`: a run with its ledger, candidates and logs. The workspace stays. */
@@ -58,7 +61,12 @@ export async function gc(desk: Desk, options: GcOptions): Promise<number> {
   const runs = [];
   for (const place of places) runs.push(await tidyRun(place, dryRun));
   let programs = 0;
-  for (const home of homes) programs += await tidyHome(home, { current: installRuntime(home).folder, dryRun });
+  const unit = unitFile(desk.env);
+  const service = existsSync(unit) ? readFileSync(unit, 'utf8') : '';
+  for (const home of homes) {
+    const current = installRuntime(home).folder;
+    programs += await tidyHome(home, { needed: (folder) => folder === current || service.includes(folder), dryRun });
+  }
   const freed = runs.reduce(
     (sum, one) => sum + (one.kind === 'collected' ? one.bytesBefore - one.bytesAfter : 0),
     programs,
