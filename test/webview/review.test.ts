@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { launchBrowser } from '../hosts/host.ts';
-import { blindRun, finishedRun, longRun, runningRun } from './galleries.ts';
+import { blindRun, finishedRun, runningRun } from './galleries.ts';
+import { type LongReview, measureLongReview } from './longReview.ts';
 import { buildPage, ReviewTab, themeNames } from './page.ts';
 import { scene, selection } from './scenes.ts';
 
@@ -313,46 +314,9 @@ describe('memory', () => {
 });
 
 test('5,000 rows: an event is a row within 250 ms, an order takes 100 ms at most', async () => {
-  const all = longRun(5610);
-  const { experiments, archive } = all;
-  const upTo = (length: number) => ({
-    ...all,
-    experiments: experiments.slice(0, length),
-    archive: archive.filter(({ id }) => Number(id.slice(1)) <= length),
-  });
   await using tab = await open();
-  const cdp = await tab.page.context().newCDPSession(tab.page);
-  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
-  /** CPU time of the page's main thread so far, ms: what other work on the machine takes is not in it. */
-  const spent = async (): Promise<number> => {
-    const { metrics } = await cdp.send('Performance.getMetrics');
-    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN);
-  };
-  const timed = async (action: string, done: string): Promise<{ wall: number; cpu: number }> => {
-    const before = await spent();
-    const wall = await tab.page.evaluate<number>(`new Promise((resolve) => {
-      const start = performance.now();
-      ${action};
-      const look = () => (${done}) ? resolve(performance.now() - start) : requestAnimationFrame(look);
-      requestAnimationFrame(look);
-    })`);
-    return { wall, cpu: (await spent()) - before };
-  };
-  await tab.show(upTo(5595), { minutes: 345 });
-  await tab.row('e5593').waitFor();
-  const events: { wall: number; cpu: number }[] = [];
-  for (let length = 5596; length <= 5602; length += 1) {
-    const message = JSON.stringify(tab.message(upTo(length), { minutes: 345 }));
-    events.push(
-      await timed(`window.postMessage(${message}, '*')`, `document.querySelector('.row[data-row="e${length}"]')`),
-    );
-  }
-  const sorts: { wall: number; cpu: number }[] = [];
-  for (const column of ['score', 'author', 'note', 'change', 'quality']) {
-    const heading = `document.querySelector('.heading[data-cell="${column}"]')`;
-    sorts.push(await timed(`${heading}.click()`, `${heading}.getAttribute('aria-sort') !== 'none'`));
-  }
-  const say = (name: string, times: typeof events): string => {
+  const { candidates, rows, events, sorts } = await measureLongReview(tab, 5610);
+  const say = (name: string, times: LongReview['events']): string => {
     const list = (key: 'wall' | 'cpu') =>
       times
         .map((time) => Math.round(time[key]))
@@ -360,11 +324,10 @@ test('5,000 rows: an event is a row within 250 ms, an order takes 100 ms at most
         .join(' ');
     return `${name}: wall ms ${list('wall')}; CPU ms ${list('cpu')}`;
   };
-  console.log(
-    `${archive.length} candidates, ${experiments.length} rows\n${say('event → row', events)}\n${say('sort', sorts)}`,
-  );
+  console.log(`${candidates} candidates, ${rows} rows\n${say('event → row', events)}\n${say('sort', sorts)}`);
   await tab.shoot('5000-dark');
-  const best = (times: typeof events, key: 'wall' | 'cpu'): number => Math.min(...times.map((time) => time[key]));
+  const best = (times: LongReview['events'], key: 'wall' | 'cpu'): number =>
+    Math.min(...times.map((time) => time[key]));
   expect(best(events, 'cpu'), 'CPU ms from event to row').toBeLessThan(250);
   expect(best(sorts, 'cpu'), 'CPU ms of a sort').toBeLessThan(100);
   expect(await tab.page.locator('.grid .row').count(), 'rows in the document').toBeLessThan(120);

@@ -39,7 +39,8 @@ export function Toolbar(props: Props) {
       <input
         type="search"
         aria-label="Filter by text"
-        placeholder="Filter: id, author, note, flag"
+        placeholder="Filter"
+        title="Filter by id, author, note or flag"
         value={filter.text}
         onInput={(event) => change({ text: event.currentTarget.value })}
       />

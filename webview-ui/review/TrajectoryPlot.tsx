@@ -1,6 +1,7 @@
 import { sayScore } from '../../src/base/numbers.ts';
 import type { ReviewFrame } from '../../src/window/reviewMessages.ts';
 import { margin, markPath, nearest, type ChartModel, type ChartPoint } from './chartModel.ts';
+import { labelSpot, type LabelSpot } from './labelSpot.ts';
 import { sayAt } from './columns.ts';
 import { nameOf, placesOf, placeWords } from './pageModel.ts';
 
@@ -86,13 +87,13 @@ export function Plot(props: Props) {
       <path class="mark mark-A" d={model.marks.A} />
       <path class="mark mark-B" d={model.marks.B} />
       {placesOfPoints(model, frame).map(({ point, words }) => (
-        <Ring point={point} label={words} width={width} kind="place" />
+        <Ring point={point} label={{ words, ...labelSpot(point, words, { points, size }) }} kind="place" />
       ))}
-      {current && <Ring point={current} label="" width={width} kind="active" />}
+      {current && <Ring point={current} kind="active" />}
       {points
         .filter(({ row }) => row.id === hovered)
         .map((point) => (
-          <Ring point={point} label="" width={width} kind="hover" />
+          <Ring point={point} kind="hover" />
         ))}
     </svg>
   );
@@ -129,13 +130,11 @@ function placesOfPoints({ points }: ChartModel, frame: ReviewFrame): { point: Ch
 
 function Ring(props: {
   readonly point: ChartPoint;
-  readonly label: string;
-  readonly width: number;
   readonly kind: string;
+  /** The words beside it, and where they stand. */
+  readonly label?: { readonly words: string } & LabelSpot;
 }) {
-  const { point, label, width, kind } = props;
-  const left = point.x > width * 0.6;
-  const up = point.y > 44;
+  const { point, kind, label } = props;
   return (
     <g class={`ring ring-${kind}`}>
       <circle cx={point.x} cy={point.y} r={7.5} />
@@ -145,9 +144,9 @@ function Ring(props: {
           d={markPath(point.row.author, { x: point.x, y: point.y, r: 4.4 })}
         />
       )}
-      {label !== '' && (
-        <text x={point.x + (left ? -11 : 11)} y={point.y + (up ? -9 : 17)} text-anchor={left ? 'end' : 'start'}>
-          {label}
+      {label && (
+        <text x={label.x} y={label.y} text-anchor={label.anchor}>
+          {label.words}
         </text>
       )}
     </g>

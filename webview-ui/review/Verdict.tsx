@@ -47,6 +47,7 @@ export function Verdict({ frame, byId, onActive, post }: Props) {
           {frame.metric.name}, {better}
           {blind && ' · blind task: values are what the agents reported'}
         </span>
+        <RunActions frame={frame} post={post} />
       </div>
       <dl class="facts">
         <Fact title={frame.phase === 'finished' ? 'Final candidate' : 'Final candidate so far'} strong>
@@ -75,7 +76,6 @@ export function Verdict({ frame, byId, onActive, post }: Props) {
           )}
         </Fact>
       </dl>
-      <RunActions frame={frame} post={post} />
     </header>
   );
 }

@@ -26,13 +26,17 @@ export async function shootDeciding({ camera, home }: Studio, window: Workbench,
   await mark(final!).click();
   await page.getByRole('button', { name: /^Compare/ }).click();
   await page.locator('.compare').waitFor();
+  await page.locator('main').evaluate('scrollTo(0, 0)');
   await camera.take('review-compare', window);
   await page.getByRole('button', { name: 'Back to the chart' }).click();
 
   await window.command('View: Toggle Primary Side Bar Visibility');
   await window.page.setViewportSize({ width: usual.width / 2, height: usual.height / 2 });
+  const toTop = () => page.locator('main').evaluate('scrollTo(0, 0)');
+  await toTop();
   await camera.take('review-zoom', window);
   await window.page.setViewportSize({ width: 480, height: usual.height });
+  await toTop();
   await camera.take('review-narrow', window);
   await window.page.setViewportSize(usual);
   await window.command('View: Toggle Primary Side Bar Visibility');
@@ -62,7 +66,7 @@ async function shootCandidates(
 ): Promise<void> {
   const tree = window.view('Candidates');
   await tree.inline(final, 'Star');
-  await window.choose(tree.row('e1'), 'Hide');
+  await window.choose(tree.row('e6'), 'Hide');
   await window.command('HMA: Sort Candidates…');
   await window.quick.pick(/Score/);
   await window.page.mouse.move(0, 0);
@@ -75,6 +79,6 @@ async function shootCandidates(
   await tree.row(other).click({ modifiers: ['Control'] });
   await tree.row(final).click({ modifiers: ['Control'] });
   await window.choose(tree.row(final), 'Compare Selected Candidates');
-  await window.diff();
+  await window.page.locator('.monaco-diff-editor:visible').first().waitFor();
   await camera.take('diff', window);
 }

@@ -42,27 +42,31 @@ async function shootAside(studio: Studio, { blind, waiting }: Awaited<ReturnType
 export async function proveShots(): Promise<boolean> {
   const started = performance.now();
   const taken = new Set<StateName>();
-  let broken = '';
+  const broken: string[] = [];
   await inStudio(async (studio) => {
-    const scenes = async (): Promise<void> => {
-      const aside = await beginAside(studio);
-      await shootBeginning(studio);
-      await shootAside(studio, aside);
-      const { window, workspace } = await shootWatching(studio);
-      await shootDeciding(studio, window, workspace);
-    };
-    await scenes().finally(() => {
-      for (const name of studio.camera.taken) taken.add(name);
-    });
-  }).catch((error: unknown) => (broken = error instanceof Error ? error.message : String(error)));
+    const aside = await beginAside(studio);
+    const scenes = [
+      () => shootBeginning(studio),
+      () => shootAside(studio, aside),
+      async () => {
+        const { window, workspace } = await shootWatching(studio);
+        await shootDeciding(studio, window, workspace);
+      },
+    ];
+    // what is missing of one scene is told; the others are taken all the same
+    for (const scene of scenes) await scene().catch((error: unknown) => broken.push(wordsOf(error)));
+    for (const name of studio.camera.taken) taken.add(name);
+  }).catch((error: unknown) => broken.push(wordsOf(error)));
   const path = writeGalleryPage();
   const missing = Object.keys(states).filter((name) => !taken.has(name as StateName));
   const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(5);
-  const whole = broken === '' && missing.length === 0;
+  const whole = broken.length === 0 && missing.length === 0;
   console.log(
     `${whole ? '✓' : '✗'} ${'shots'.padEnd(22)} ${seconds} s  ${path}, ${pictures.length} pictures in docs/images`,
   );
-  if (broken !== '') console.log(`    ${broken}`);
+  for (const words of broken) console.log(`    ${words}`);
   if (missing.length > 0) console.log(`    missing: ${missing.join(', ')}`);
   return whole;
 }
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
