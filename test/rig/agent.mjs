@@ -48,6 +48,16 @@ const actions = {
   /** Prints an environment variable or a file, so that a test can see what a session sees. */
   show: (path) => say(`${path}: ${existsSync(path) ? readFileSync(path, 'utf8') : 'not there'}`),
   environment: () => say(JSON.stringify(process.env)),
+  /** Gives up as a harness does whose provider says no; a limit that is over so many ms from now. */
+  fail: ([reason, resetIn]) =>
+    say(
+      JSON.stringify({
+        type: 'hma.failure',
+        reason,
+        detail: 'so it says',
+        ...(resetIn === undefined ? {} : { resetAt: Date.now() + resetIn }),
+      }),
+    ),
   exit: (code) => process.exit(code),
   kill: (name) => process.kill(process.pid, name),
   spin: () => {

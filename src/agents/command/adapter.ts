@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { findProgram, programFolders } from '../../base/program.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import type { AgentAdapter, Launch, PrepareRefusal, SessionContext } from '../port.ts';
-import { classifyExit } from '../classifyExit.ts';
+import { classifyCommand } from './failure.ts';
 import { responses } from './responses.ts';
 
 /** Linux takes no longer single argument (MAX_ARG_STRLEN: 32 pages, the closing zero included), bytes. */
@@ -74,7 +74,7 @@ async function prepare(context: SessionContext): Promise<Result<Launch, PrepareR
 /**
  * Any program that works in a folder and exits. The prompt reaches it by file (HMA_PROMPT names it), as an argument (`{prompt}`
  * and `{promptFile}` in the command are replaced; `prompt: argument` without `{prompt}` appends it) or on stdin. Exit code 0 is
- * its natural end. It can tell what its model calls used by lines of JSON on its output (reported.ts). A relative program path is meant from the workspace; plain `node` is what `findProgram` says.
+ * its natural end. It can tell what its model calls used (reported.ts) and why it gives up (failure.ts) by lines of JSON on its output. A relative program path is meant from the workspace; plain `node` is what `findProgram` says.
  */
 export const commandAdapter: AgentAdapter = {
   name: 'command',
@@ -94,6 +94,6 @@ export const commandAdapter: AgentAdapter = {
   graceMs: 5000,
   lingerMs: 1000,
   prepare,
-  classify: classifyExit,
+  classify: classifyCommand,
   responses,
 };
