@@ -82,7 +82,8 @@ export class Camera {
 
   /** Takes a state in all looks, light first and last. With `over`, what comes up under the mouse there is in it. */
   async take(name: StateName, { page }: Workbench, over?: Locator): Promise<void> {
-    if (over === undefined) await page.mouse.move(640, 0);
+    await page.mouse.move(640, 0);
+    await page.locator('.monaco-hover:visible').first().waitFor({ state: 'hidden', timeout: patience });
     await settled(page);
     for (const look of looks) {
       await this.#turn(page, look);
