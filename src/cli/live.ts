@@ -1,5 +1,6 @@
 import { exitCodes } from './exitCodes.ts';
 import { isForPeople, paperOf, personOf, remark, type Desk } from './desk.ts';
+import { loadPrices } from '../agents/priceFile.ts';
 import { follow, type FollowEnd, type Following } from '../client/follow.ts';
 import { interruptions } from './interrupt.ts';
 import type { RunPlace } from '../client/lookup.ts';
@@ -71,7 +72,9 @@ async function conclude(
   switch (end.how) {
     case 'finished': {
       if (!json)
-        desk.stdout.write(`${summaryPage(end.state, { runFolder: place.folder, live: false }, paper).join('\n')}\n`);
+        desk.stdout.write(
+          `${summaryPage(end.state, { runFolder: place.folder, live: false, prices: loadPrices(place.home, desk.env).prices }, paper).join('\n')}\n`,
+        );
       return finalCandidate({ ...end.state.terms, ...end.state }) ? exitCodes.ok : exitCodes.noCandidate;
     }
     case 'left':

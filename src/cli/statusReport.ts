@@ -2,20 +2,22 @@ import type * as z from 'zod';
 
 import { handoffs, handoffTimes } from '../analysis/handoffs.ts';
 import { timeShares } from '../analysis/timeShares.ts';
+import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
 import { record, standing } from '../archive/order.ts';
 import type { Given } from '../base/fact.ts';
 import { isUndecided } from '../experiments/model.ts';
+import type { ModelUsage } from '../options/usage.ts';
 import { finalCandidate } from '../review/selection.ts';
 import { explorationEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
 import type { RunView } from '../client/readRun.ts';
 import { bestOf } from './render/scene.ts';
-import type { candidatesOutput, runEntry, statusOutput } from './schemas.ts';
+import type { candidatesOutput, runEntry, statusOutput, usageEntry } from './schemas.ts';
 import { marksOf } from './render/pages.ts';
 import type { Candidate } from '../archive/model.ts';
 import type { RunState } from '../run/model.ts';
 
 /** What `hma status --json` prints; hashes of tokens and process ids stay inside. */
-export function statusReport(view: RunView, given: Given): z.input<typeof statusOutput> {
+export function statusReport(view: RunView, given: Given, prices: Prices): z.input<typeof statusOutput> {
   const { state, place, live } = view;
   const { terms } = state;
   const times = handoffTimes(handoffs(state));
@@ -41,7 +43,7 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
     },
     pauseAfter: state.pauseAfter,
     active: given.active,
-    budgets: state.budgets,
+    budgets: { ...state.budgets, tokens: state.budgets.tokens ?? null, cost: state.budgets.cost ?? null },
     leftMs: Math.max(0, until - given.active),
     isolation: { tier: state.isolation.tier, cannot: [...state.isolation.cannot] },
     agents: { A: terms.agents.A.name, B: terms.agents.B.name },
@@ -50,7 +52,7 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
       rejected: state.experiments.filter((one) => one.state === 'rejected').length,
       pending: state.experiments.filter(isUndecided).map(({ id }) => id),
     },
-    options: state.options.map((option) => optionReport(state, option)),
+    options: state.options.map((option) => optionReport(state, option, prices)),
     review: state.review && {
       reviewer: state.review.reviewer,
       state: state.review.state,
@@ -69,6 +71,7 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
       rows: [...handoffs(state)],
     },
     time: timeShares(state, given),
+    usage: runUsageReport(state, prices),
     notices: [...state.notices],
     problems: view.problems.map(({ file, line, reason, detail }) => ({ file, line, reason, detail })),
   };
@@ -77,6 +80,7 @@ export function statusReport(view: RunView, given: Given): z.input<typeof status
 function optionReport(
   state: RunState,
   option: RunState['options'][number],
+  prices: Prices,
 ): z.input<typeof statusOutput>['options'][number] {
   const { number, agent, closure, endedItself, submissions, openedAt, endingAt, closedAt } = option;
   return {
@@ -92,6 +96,27 @@ function optionReport(
     openedAt,
     endingAt,
     closedAt,
+    usage: usageReport(option.usage, prices),
+  };
+}
+
+function usageReport(usages: readonly ModelUsage[], prices: Prices): z.input<typeof usageEntry> {
+  const cost = costOf(usages, prices);
+  const known = (amount: number): number | null => (amount === 0 && cost.unpriced.length > 0 ? null : amount);
+  return {
+    ...sumOf(usages),
+    cost: { billed: known(cost.billed), withoutCache: known(cost.withoutCache), unpriced: [...cost.unpriced] },
+  };
+}
+
+function runUsageReport(state: RunState, prices: Prices): z.input<typeof statusOutput>['usage'] {
+  const { models, agents, review } = usageOfRun(state);
+  const of = (usages: readonly ModelUsage[]) => usageReport(usages, prices);
+  return {
+    total: of(models),
+    agents: { A: of(agents.A), B: of(agents.B) },
+    review: of(review),
+    models: models.map((one) => ({ model: one.model, ...of([one]) })),
   };
 }
 

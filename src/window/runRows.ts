@@ -1,12 +1,16 @@
 import { handoffs, presentHandoff, startOf, type Handoff } from '../analysis/handoffs.ts';
+import { defaultPrices } from '../agents/prices.ts';
 import { recordsOf, shownScore, type Records } from '../analysis/shownScores.ts';
+import { sumOf, type Prices } from '../analysis/usage.ts';
 import type { Candidate } from '../archive/model.ts';
 import type { Given } from '../base/fact.ts';
+import { sayTokens } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count, sayWord } from '../base/words.ts';
 import type { Experiment } from '../experiments/model.ts';
 import { latestAttempt } from '../options/evolve.ts';
 import type { Closure, Option } from '../options/model.ts';
+import { tokensOf } from '../options/usage.ts';
 import type { RunState } from '../run/model.ts';
 import { capOf } from '../run/schedule.ts';
 import { compareScores } from '../task/quality.ts';
@@ -23,12 +27,13 @@ export interface RunScene {
   readonly given: Given;
   readonly records: Records;
   readonly candidates: ReadonlyMap<string, Candidate>;
+  readonly prices: Prices;
 }
 
 /** Gathers what the rows of a run need. */
-export function runScene(state: RunState, given: Given): RunScene {
+export function runScene(state: RunState, given: Given, prices: Prices = defaultPrices): RunScene {
   const candidates = new Map(state.archive.map((candidate) => [candidate.id, candidate]));
-  return { state, given, records: recordsOf(state), candidates };
+  return { state, given, records: recordsOf(state), candidates, prices };
 }
 
 /** A run's place in the list at the tree's end. */
@@ -106,13 +111,14 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
   const best = bestWords(scene, option);
   const attempts = attemptsOf(option);
   const accepted = acceptedOf(state, option);
+  const tokens = tokensWords(option);
   // what counts first: a row in the side bar shows a few words only
   const ordinary = option.state === 'closed' && ordinaryEnds.has(option.closure ?? 'natural');
   const parts = ordinary
-    ? [accepted, best, attempts, stands, time]
+    ? [accepted, best, attempts, stands, time, tokens]
     : option.state === 'open' && stands === 'at work'
       ? [accepted, stands, attempts, time, best]
-      : [stands, accepted, attempts, time, best];
+      : [stands, accepted, attempts, time, best, tokens];
   const rows =
     experiments.length === 0
       ? [noneRow(id, option)]
@@ -125,7 +131,7 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
       icon: optionIcon(state, option),
     },
     ...{ context: 'option session', session: { kind: 'option', number: option.number } },
-    spoken: `Option ${option.number} by ${agent}, ${[stands, `${accepted} accepted`, attempts, time, best].filter(Boolean).join(', ')}`,
+    spoken: `Option ${option.number} by ${agent}, ${[stands, `${accepted} accepted`, attempts, time, best, tokens].filter(Boolean).join(', ')}`,
     expand: option.state === 'closed' ? 'collapsed' : 'expanded',
     children: rows.length > groupSize ? grouped(id, rows) : rows,
   });
@@ -183,6 +189,10 @@ function optionTime({ given }: RunScene, option: Option): string {
   // in its first minute it would be drawn again each second, which takes its tooltip away under the mouse
   return ms < 60_000 ? '' : sayElapsed(ms, true);
 }
+
+/** Tokens of an option that is over: while it goes on they would draw its row again every few seconds, and take its tooltip away. */
+const tokensWords = ({ state, usage }: Option): string =>
+  state === 'closed' && usage.length > 0 ? `${sayTokens(tokensOf(sumOf(usage)))} tokens` : '';
 
 function bestWords({ state, candidates, records }: RunScene, option: Option): string {
   let best: Candidate | undefined;

@@ -1,4 +1,6 @@
 import { timeShares } from '../analysis/timeShares.ts';
+import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
+import { sayCaps, sayCosts, sayUnpriced, sayUsage } from '../analysis/usageWords.ts';
 import { explorationEndWords } from '../analysis/words.ts';
 import { isGraded } from './candidateRowsTooltips.ts';
 import { sayBytes, sayClock, sayLength, sayScore, sayShare } from '../base/numbers.ts';
@@ -6,6 +8,7 @@ import { oneLine } from '../base/oneLine.ts';
 import { count, sayWord } from '../base/words.ts';
 import type { Experiment } from '../experiments/model.ts';
 import type { Attempt, Option } from '../options/model.ts';
+import type { ModelUsage } from '../options/usage.ts';
 import type { RunState } from '../run/model.ts';
 import type { RunScene } from './runRows.ts';
 import { sayClosure } from './runRows.ts';
@@ -25,18 +28,18 @@ export function runTooltip(scene: RunScene, { id }: TreeRow): string {
   if (option)
     return paragraphs(
       optionLines(
-        state,
+        scene,
         state.options.find(({ number }) => number === Number(option[1])),
       ),
     );
-  if (what === 'review') return paragraphs(reviewLines(state));
+  if (what === 'review') return paragraphs(reviewLines(scene));
   const experiment = state.experiments.find((one) => one.id === what);
   return experiment ? paragraphs(experimentLines(state, experiment)) : '';
 }
 
 const paragraphs = (lines: readonly string[]): string => lines.join('  \n');
 
-function runLines({ state, given }: RunScene): string[] {
+function runLines({ state, given, prices }: RunScene): string[] {
   const { terms, budgets, isolation, controller } = state;
   const shares = timeShares(state, given);
   const best = terms.metric.direction === 'maximize' ? 'higher is better' : 'lower is better';
@@ -56,11 +59,19 @@ function runLines({ state, given }: RunScene): string[] {
           ? 'alternate, no cap'
           : `alternate, cap ${terms.policy.cap}`,
     ),
-    line('Budget', budgets.experiments === null ? limits : `${limits}, ${count(budgets.experiments, 'experiment')}`),
+    line(
+      'Budget',
+      [
+        limits,
+        ...(budgets.experiments === null ? [] : [count(budgets.experiments, 'experiment')]),
+        ...sayCaps(budgets).map((cap) => `${cap} for exploration`),
+      ].join(', '),
+    ),
     line(
       'Spent',
       `${sayLength(shares.budget - shares.ahead)} · ${agentName(state, 'A')} ${sayShare(shares.sessions.A, shares.budget)} · ${agentName(state, 'B')} ${sayShare(shares.sessions.B, shares.budget)} · between sessions ${sayLength(shares.between)}${shares.paused > 0 ? ` · paused ${sayLength(shares.paused)} beside it` : ''}`,
     ),
+    ...usageLines(usageOfRun(state).models, prices),
     line('Isolation', isolation.tier),
     line('Controller', controller.starts > 1 ? `started ${controller.starts} times` : 'never restarted'),
     ...(state.explorationEnding
@@ -73,7 +84,7 @@ function runLines({ state, given }: RunScene): string[] {
   ];
 }
 
-function optionLines(state: RunState, option: Option | undefined): string[] {
+function optionLines({ state, prices }: RunScene, option: Option | undefined): string[] {
   if (!option) return [];
   const rejected = state.experiments.filter((one) => one.option === option.number && one.state === 'rejected').length;
   return [
@@ -92,6 +103,7 @@ function optionLines(state: RunState, option: Option | undefined): string[] {
     ...(option.closedAt !== null && option.accepted.length === 0
       ? [line('Barren', 'no experiment of it was accepted')]
       : []),
+    ...usageLines(option.usage, prices),
     ...option.attempts.map((attempt) => line(`Attempt ${attempt.number}`, sayAttempt(attempt))),
     ...(option.survivors.length > 0
       ? [
@@ -101,6 +113,18 @@ function optionLines(state: RunState, option: Option | undefined): string[] {
           ),
         ]
       : []),
+  ];
+}
+
+/** Tokens, cost and models; nothing where no harness tells. */
+function usageLines(usages: readonly ModelUsage[], prices: Prices): string[] {
+  if (usages.length === 0) return [];
+  const cost = costOf(usages, prices);
+  const models = usages.map(({ model }) => (model === null ? 'not told' : oneLine(model, 60)));
+  return [
+    line('Model', models.join(', ')),
+    line('Tokens', sayUsage(sumOf(usages))),
+    line('Cost', [sayCosts(cost), sayUnpriced(cost)].filter(Boolean).join('; ')),
   ];
 }
 
@@ -149,7 +173,7 @@ function experimentLines(state: RunState, experiment: Experiment): string[] {
   ];
 }
 
-function reviewLines(state: RunState): string[] {
+function reviewLines({ state, prices }: RunScene): string[] {
   const { review } = state;
   if (!review) return [];
   const reviewer = agentName(state, review.reviewer);
@@ -162,6 +186,7 @@ function reviewLines(state: RunState): string[] {
       ? [line('Nomination', `${review.nomination.candidate}: ${oneLine(review.nomination.reason, 1500)}`)]
       : []),
     ...(review.invalidBallots > 0 ? [line('Invalid ballots', String(review.invalidBallots))] : []),
+    ...usageLines(review.usage, prices),
     ...review.attempts.map((attempt) => line(`Attempt ${attempt.number}`, sayAttempt(attempt))),
   ];
 }

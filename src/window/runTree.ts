@@ -4,6 +4,7 @@ import { readOffline } from '../client/readRun.ts';
 import { sayLength } from '../base/numbers.ts';
 import type { WindowRoom } from './room.ts';
 import { RowTree } from './rowTree.ts';
+import { PriceCache } from './priceCache.ts';
 import { runRows, runScene, type PastRun, type RunScene } from './runRows.ts';
 import { runTooltip } from './runRowsTooltips.ts';
 import { needsPerson, presenceWords, sayPhase, timeLeft } from './runWords.ts';
@@ -15,6 +16,7 @@ export function registerRunTree(room: WindowRoom): vscode.Disposable {
   const { model } = room;
   let runs: readonly PastRun[] = [];
   let scene: RunScene | null = null;
+  const prices = new PriceCache();
   const tree = new RowTree((row) => tooltipOf(room, scene, row));
   const view = vscode.window.createTreeView('hma.run', { treeDataProvider: tree, showCollapseAll: true });
 
@@ -22,7 +24,7 @@ export function registerRunTree(room: WindowRoom): vscode.Disposable {
     runs = model.runs().map(({ run }) => ({ run, shown: run === model.place?.run }));
   };
   const draw = (): void => {
-    scene = model.state && runScene(model.state, model.given());
+    scene = model.state && runScene(model.state, model.given(), prices.of(model.place?.home));
     tree.update(runRows(model.place && { run: model.place.run, scene }, runs));
     drawFrame(view, room, runs[0]?.run);
     ticker.want(view.visible && model.presence === 'live' && model.state?.clock.running === true);

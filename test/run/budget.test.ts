@@ -23,6 +23,23 @@ it('changes what is wished and keeps the rest', () => {
 it('what is spent can’t be taken back, and the review must fit', () => {
   expect(wish(running, { totalMs: 99_999 })).toBe('time_spent');
   expect(wish(running, { experiments: 1 })).toBe('experiments_spent');
+  expect(wish(running, { tokens: 5, cost: 2 })).toStrictEqual([
+    { type: 'budget.changed', data: { budgets: { ...budgets, tokens: 5, cost: 2 }, by: 'mina' } },
+  ]);
+  expect(wish({ ...running, budgets: { ...budgets, tokens: 5, cost: 2 } }, { tokens: null, cost: null })).toStrictEqual(
+    [{ type: 'budget.changed', data: { budgets, by: 'mina' } }],
+  );
+  const counts = {
+    responses: 1,
+    uncachedInput: 3,
+    cachedInput: 2,
+    cacheWrite: 0,
+    output: 1,
+    reasoning: 0,
+    toolCalls: 0,
+  };
+  const used = { ...running, options: running.options.map((one) => ({ ...one, usage: [{ model: 'm', ...counts }] })) };
+  expect(wish(used, { tokens: 6 })).toBe('tokens_spent');
   expect(wish(running, { until: wall0 + 100_000 })).toBe('until_past');
   expect(wish(running, { reviewMs: 600_000 })).toBe('review_too_long');
 });

@@ -146,7 +146,7 @@ metric: {name: rmse, direction: minimize, baseline: 4.5, reference: 0.35, range:
 feedback: blind
 agents: {A: {command: [my-agent, "{promptFile}"], prompt: stdin, model: m, effort: high, environment: [KEY, KEY]}, B: codex}
 policy: {mode: alternate, first: B, tellCap: true}
-budgets: {total: 2h, review: 600, experiments: 40, until: "2026-12-01 18:00+01:00"}
+budgets: {total: 2h, review: 600, experiments: 40, tokens: 5M, cost: 12.5, until: "2026-12-01 18:00+01:00"}
 lateRule: submitted
 fallback: record
 failures: {attempts: 1, wait: 0, then: pause, usageLimit: {then: handover, pauseClock: true}}
@@ -204,7 +204,10 @@ private: ${join(outside, 'p.yaml')}
         B: { name: 'codex', adapter: 'codex', prompt: 'file', environment: [] },
       },
       policy: { mode: 'alternate', cap: 3, first: 'B', tellCap: true },
-      budgets: { totalMs: 7_200_000, reviewMs: 600_000, experiments: 40, until: Date.UTC(2026, 11, 1, 17) },
+      budgets: {
+        ...{ totalMs: 7_200_000, reviewMs: 600_000, experiments: 40, tokens: 5_000_000, cost: 12.5 },
+        until: Date.UTC(2026, 11, 1, 17),
+      },
       lateRule: { rule: 'submitted', graceMs: 200_000 },
       fallback: 'record',
       failures: { attempts: 1, waitMs: 0, then: 'pause', usageLimit: { then: 'handover', pauseClock: true } },

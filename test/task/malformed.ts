@@ -242,7 +242,7 @@ export const malformed: readonly Malformed[] = [
       [
         '4:1-4:8 error empty',
         '`budgets` is empty; it must be a mapping',
-        'Write a mapping with total, review, experiments, until.',
+        'Write a mapping with total, review, experiments, tokens, cost, until.',
       ],
     ],
   },
@@ -738,6 +738,22 @@ export const malformed: readonly Malformed[] = [
         '4:15-4:16 error wrong_value',
         '`policy.cap` must be a whole number from 1, or none, not 0',
         'Write a number from 1, or none for no limit.',
+      ],
+    ],
+  },
+  {
+    name: 'a number of tokens with a foreign unit, and a free run',
+    yaml: valid + 'budgets: {tokens: 5MB, cost: 0}\n',
+    messages: [
+      [
+        '4:19-4:22 error wrong_value',
+        '`budgets.tokens` must be a number of tokens or none, not the text "5MB"',
+        'Write it like 5M, 200k or 1.5B, a whole number, or none.',
+      ],
+      [
+        '4:30-4:31 error wrong_value',
+        '`budgets.cost` must be an amount in US dollars or none, not 0',
+        'Write a number above 0, such as 20 or 12.5, or none.',
       ],
     ],
   },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { covers, overlap } from '../../src/task/globs.ts';
 import { nearest } from '../../src/task/nearest.ts';
-import { parseDateTime, parseDuration, parseSize, sayDuration } from '../../src/task/quantities.ts';
+import { parseDateTime, parseDuration, parseSize, parseTokens, sayDuration } from '../../src/task/quantities.ts';
 
 it.each<[number | string, number | undefined]>([
   ['6h', 21_600_000],
@@ -25,6 +25,22 @@ it.each<[number | string, number | undefined]>([
   ['1e3s', undefined],
 ])('reads the duration %j', (text, expected) => {
   expect(parseDuration(text)).toBe(expected);
+});
+
+it.each<[number | string, number | undefined]>([
+  ['5M', 5_000_000],
+  ['200k', 200_000],
+  ['1.5 B', 1_500_000_000],
+  ['1200', 1_200],
+  [1_200, 1_200],
+  ['5m', undefined],
+  ['5MB', undefined],
+  ['-1', undefined],
+  [1.5, undefined],
+  ['', undefined],
+  ['none', undefined],
+])('reads the tokens %j', (text, expected) => {
+  expect(parseTokens(text)).toBe(expected);
 });
 
 it.each<[number | string, number | undefined]>([

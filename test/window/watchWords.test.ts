@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Given } from '../../src/base/fact.ts';
 import type { RunState } from '../../src/run/model.ts';
-import { budgetEntries, readBudget } from '../../src/window/controlsBudget.ts';
+import { budgetEntries, readBudget, type BudgetField } from '../../src/window/controlsBudget.ts';
 import { menuEntries, reviewConfirmation, stopConfirmation } from '../../src/window/controlsWords.ts';
 import { tellingOf, weightier } from '../../src/window/notificationsDecide.ts';
 import type { Presence, RunChange } from '../../src/window/runModel.ts';
@@ -242,13 +242,14 @@ describe('confirmations', () => {
 
 describe('budgets', () => {
   const now = state(...working);
-  const read = (field: 'totalMs' | 'reviewMs' | 'experiments' | 'until', text: string, of = now) =>
-    readBudget(of, { field, text }, at(120_000));
+  const read = (field: BudgetField, text: string, of = now) => readBudget(of, { field, text }, at(120_000));
   test('the values now, as they would be typed', () => {
     expect(budgetEntries(now).map(({ field, now: value, typed }) => [field, value, typed])).toEqual([
       ['totalMs', '10 min', '10m'],
       ['reviewMs', '1 min', '1m'],
       ['experiments', 'no limit, 1 accepted so far', 'none'],
+      ['tokens', 'no limit, 0 used so far', 'none'],
+      ['cost', 'no limit', 'none'],
       ['until', 'none', 'none'],
     ]);
   });
@@ -263,6 +264,11 @@ describe('budgets', () => {
     expect(read('totalMs', '90s')).toEqual({ why: "120 s are spent already: the total can't be less." });
     expect(read('reviewMs', '10m')).toEqual({ why: "A total of 600 s leaves no room for the review's 600 s." });
     expect(read('experiments', 'none')).toEqual({ wish: { experiments: null } });
+    expect(read('tokens', '5M')).toEqual({ wish: { tokens: 5_000_000 } });
+    expect(read('tokens', 'none')).toEqual({ wish: { tokens: null } });
+    expect(read('tokens', '5MB')).toEqual({ why: 'Write a number of tokens, such as 5M or 200k, or none.' });
+    expect(read('cost', '$20')).toEqual({ wish: { cost: 20 } });
+    expect(read('cost', '0')).toEqual({ why: 'Write an amount in US dollars, such as 20, or none.' });
     expect(read('experiments', '0')).toEqual({ why: 'Write a whole number from 1, or none.' });
     expect(read('until', '2026-02-30 10:00')).toEqual({
       why: 'Write a date and time, such as 2026-12-01 18:00, or none.',

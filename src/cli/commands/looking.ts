@@ -1,4 +1,5 @@
 import { shownGrade } from '../../analysis/shownScores.ts';
+import { loadPrices } from '../../agents/priceFile.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { compareScores } from '../../task/quality.ts';
@@ -33,13 +34,16 @@ export async function status(desk: Desk, options: RunOptions): Promise<number> {
       desk,
       `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}. What is before it was read; nothing more is written until that is resolved.`,
     );
-  if (json) await sayJson(desk, statusOutput.parse(statusReport(view.value, given)));
+  const { prices, problems } = loadPrices(place.value.home, desk.env);
+  for (const { file, what, fix } of problems) remark(desk, `hma: ${file} does not count: ${what}\n     ${fix}`);
+  if (json) await sayJson(desk, statusOutput.parse(statusReport(view.value, given, prices)));
   else
     await sayLines(
       desk,
       statusPage(view.value.state, given, {
         runFolder: place.value.folder,
         live: view.value.live,
+        prices,
         paper: paperOf(desk),
       }),
     );

@@ -1,3 +1,4 @@
+import { sayCaps } from '../../analysis/usageWords.ts';
 import { explorationEndWords } from '../../analysis/words.ts';
 import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
@@ -108,7 +109,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       return [
         stamped(
           scene,
-          `budgets are now ${sayLength(totalMs)} in all, ${sayLength(reviewMs)} for the review, ${experiments === null ? 'any number of experiments' : count(experiments, 'experiment')}`,
+          `budgets are now ${sayLength(totalMs)} in all, ${sayLength(reviewMs)} for the review, ${[experiments === null ? 'any number of experiments' : count(experiments, 'experiment'), ...sayCaps(known.data.budgets)].join(', ')}`,
         ),
       ];
     }

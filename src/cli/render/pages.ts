@@ -1,25 +1,31 @@
+import { defaultPrices } from '../../agents/prices.ts';
 import { handoffs, handoffTimes, startOf, type Handoff } from '../../analysis/handoffs.ts';
 import { timeShares, type TimeShares } from '../../analysis/timeShares.ts';
 import { shownGrade } from '../../analysis/shownScores.ts';
+import { sumOf, type Prices } from '../../analysis/usage.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { record, standing } from '../../archive/order.ts';
 import type { Given } from '../../base/fact.ts';
 import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
+import { tokensOf } from '../../options/usage.ts';
 import { finalCandidate, ownSelection } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
 import { sparkline, stackedBar } from './bars.ts';
 import { bestOf, rule, sayAgent, type Paper } from './scene.ts';
-import { sayLength, sayScore, sayShare } from '../../base/numbers.ts';
+import { sayLength, sayScore, sayShare, sayTokens } from '../../base/numbers.ts';
 import { statusLine } from './statusLine.ts';
 import { fit, pad, table, widthOf, wrap } from './text.ts';
+import { usageLines } from './usagePage.ts';
 
 /** Where a run's things lie. */
 export interface Places {
   readonly runFolder: string;
   /** Whether a controller looks after the run. */
   readonly live: boolean;
+  /** Prices of models; the built-in ones when absent. */
+  readonly prices?: Prices;
 }
 
 const label = (name: string, { style }: Paper): string => `  ${style.dim(pad(name, 10))}`;
@@ -53,6 +59,7 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
     ...optionsTable(state, paper),
     '',
     ...timeLines(state, given, paper),
+    ...usageLines(state, places.prices ?? defaultPrices, paper),
     '',
     `${label('run', paper)}${places.runFolder}`,
     `${label('workspace', paper)}${state.workspace}`,
@@ -99,6 +106,8 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     ...boundaryTable(state, paper),
     '',
     ...timeLines(state, given, paper),
+    ...usageLines(state, page.prices ?? defaultPrices, paper),
+    '',
     `${label('isolation', paper)}${state.isolation.tier}`,
     ...(state.isolation.cannot.length > 0
       ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 2000)}`, { paper, colour: style.dim })
@@ -162,6 +171,7 @@ function resultLines(state: RunState, paper: Paper): string[] {
 function optionsTable(state: RunState, { style, columns }: Paper): string[] {
   if (state.options.length === 0) return [];
   const into = new Map(handoffs(state).map((row) => [row.to, row]));
+  const tells = state.options.some(({ usage }) => usage.length > 0);
   const rows = state.options.map((option) => {
     const best = bestOf(state, option);
     const handoff = into.get(option.number)?.ms;
@@ -176,12 +186,21 @@ function optionsTable(state: RunState, { style, columns }: Paper): string[] {
       best === undefined ? '—' : sayScore(best),
       sayLength(Math.max(0, end - (option.attempts.map(startOf).find((at) => at !== null) ?? option.openedAt))),
       handoff === null || handoff === undefined ? '—' : sayLength(handoff),
+      ...(tells ? [option.usage.length === 0 ? '—' : sayTokens(tokensOf(sumOf(option.usage)))] : []),
     ];
   });
-  const head = ['#', 'agent', 'ended', 'accepted', 'rejected', 'best', 'time', 'handoff'].map((word) =>
-    style.dim(word),
-  );
-  return table({ rows: [head, ...rows], right: new Set([0, 3, 4, 5, 6, 7]), columns, indent: '  ' });
+  const head = [
+    '#',
+    'agent',
+    'ended',
+    'accepted',
+    'rejected',
+    'best',
+    'time',
+    'handoff',
+    ...(tells ? ['tokens'] : []),
+  ].map((word) => style.dim(word));
+  return table({ rows: [head, ...rows], right: new Set([0, 3, 4, 5, 6, 7, 8]), columns, indent: '  ' });
 }
 
 /** How each handoff went, stage by stage, from the end of the session before. */

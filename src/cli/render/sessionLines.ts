@@ -1,4 +1,5 @@
 import { handoffs } from '../../analysis/handoffs.ts';
+import { sayCaps } from '../../analysis/usageWords.ts';
 import { record } from '../../archive/order.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
@@ -23,6 +24,7 @@ export function opening(scene: Scene): string[] {
     `${oneLine(terms.metric.name, 40)}, ${terms.metric.direction === 'maximize' ? 'higher' : 'lower'} is better`,
     mode === 'single' ? 'one agent' : cap === null ? 'no cap' : `cap ${cap}`,
     budgets.experiments === null ? null : `${count(budgets.experiments, 'experiment')} in all`,
+    ...sayCaps(budgets),
     mode === 'single'
       ? sayLength(budgets.totalMs)
       : `${sayLength(budgets.totalMs)} with ${sayLength(budgets.reviewMs)} for the review`,
