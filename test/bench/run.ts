@@ -9,26 +9,21 @@ import { readLedger } from '../../src/ledger/readLedger.ts';
 import { replayRun } from '../../src/run/evolve.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { measureLedger } from '../ledger/speed.ts';
+import { ms, type Row } from './row.ts';
+import { activationRow, reviewPageRows, sizeRow, treeRows } from './window.ts';
 
 /*
  * `npm run bench`: ratios and differences measured side by side in one run, on this machine, as it is loaded now. Wall times alone say
  * nothing here, so each row has its reference in it. The rows are kept in docs/bench.json.
+ *
+ *   npm run bench             everything
+ *   npm run bench -- window   only the rows of the window: activation, long archives, the package's size
  */
-
-interface Row {
-  readonly what: string;
-  readonly ours: string;
-  readonly reference: string;
-  readonly result: string;
-  readonly aim: string;
-  readonly met: boolean;
-}
 
 const repository = join(import.meta.dirname, '../..');
 const dist = (name: string): string => join(repository, 'dist', name);
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
 function timeOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
   const from = performance.now();
@@ -163,7 +158,17 @@ function evaluatorAlone(root: string): number {
   });
 }
 
-const rows = [sessionStart(), ...(await ledgerRows()), ...alternationRows()];
+const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  engine: async () => [sessionStart(), ...(await ledgerRows()), ...alternationRows()],
+  window: async () => [await activationRow(), ...(await reviewPageRows()), ...treeRows(), await sizeRow()],
+};
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in parts));
+if (unknown !== undefined)
+  throw new Error(`No part of the bench is called "${unknown}". There are: ${Object.keys(parts).join(', ')}`);
+const rows: Row[] = [];
+for (const [name, measure] of Object.entries(parts))
+  if (wanted.length === 0 || wanted.includes(name)) rows.push(...(await measure()));
 const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${load}`;
 console.log(`\n${machine}\n`);
