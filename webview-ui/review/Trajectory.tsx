@@ -74,7 +74,7 @@ export function Trajectory(props: Props) {
       <p class="summary" id="trajectory-summary">
         {words}
       </p>
-      <div class="plot" ref={box}>
+      <div class={model.points.length > 0 ? 'plot' : 'plot bare'} ref={box}>
         {model.points.length > 0 && <Plot {...props} model={model} size={size} />}
         <Hover {...props} model={model} size={size} />
       </div>
