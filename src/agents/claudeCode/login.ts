@@ -15,7 +15,7 @@ export const credentialsFile = '.claude/.credentials.json';
  */
 export const claudeLogin: LoginPlan = {
   argv: ['claude', 'auth', 'login'],
-  environment: { DISABLE_AUTOUPDATER: '1' },
+  environment: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
   files: [credentialsFile],
   wellFormed(_, content) {
     try {
