@@ -2,7 +2,7 @@ import type { StampedOf } from '../base/fact.ts';
 import type { Experiment } from '../experiments/model.ts';
 import type { ExperimentEvents } from '../experiments/events.ts';
 import type { ArchiveEvents } from './events.ts';
-import type { Candidate } from './model.ts';
+import type { Candidate, Errand } from './model.ts';
 
 /** Adds the accepted experiment's candidate; a second acceptance of the same id changes nothing. */
 export function archiveAccepted(
@@ -35,9 +35,42 @@ export function archiveAccepted(
 
 /** Folds facts about candidates. */
 export function evolveArchive(archive: readonly Candidate[], event: StampedOf<ArchiveEvents>): readonly Candidate[] {
-  if (event.type !== 'candidate.graded') return archive;
-  const { id, result } = event.data;
-  return archive.map((candidate) =>
-    candidate.id === id ? { ...candidate, grade: { ...result, wall: event.wall } } : candidate,
-  );
+  const { wall } = event;
+  const change = (id: string, how: (candidate: Candidate) => Candidate): readonly Candidate[] =>
+    archive.map((candidate) => (candidate.id === id ? how(candidate) : candidate));
+  switch (event.type) {
+    case 'candidate.graded':
+      return change(event.data.id, (candidate) => ({ ...candidate, grade: { ...event.data.result, wall } }));
+    case 'candidate.reevaluated':
+      return change(event.data.id, (candidate) => ({
+        ...candidate,
+        reevaluations: [...(candidate.reevaluations ?? []), { verdict: event.data.verdict, wall }],
+      }));
+    case 'candidate.disqualified': {
+      const { reason, who } = event.data;
+      return change(event.data.id, (candidate) => ({ ...candidate, disqualified: { reason, who, wall } }));
+    }
+    case 'candidate.requalified':
+      return change(event.data.id, ({ disqualified: _, ...candidate }) => candidate);
+    default:
+      return archive;
+  }
+}
+
+/** Folds what a person wants done; an errand is gone once its answer is there. */
+export function evolveErrands(errands: readonly Errand[], event: StampedOf<ArchiveEvents>): readonly Errand[] {
+  const without = (kind: Errand['kind'], id: string): readonly Errand[] => {
+    const done = errands.findIndex((errand) => errand.kind === kind && errand.candidate === id);
+    return done < 0 ? errands : errands.toSpliced(done, 1);
+  };
+  switch (event.type) {
+    case 'errands.wanted':
+      return [...errands, ...event.data.errands];
+    case 'candidate.graded':
+      return without('grade', event.data.id);
+    case 'candidate.reevaluated':
+      return without('reevaluate', event.data.id);
+    default:
+      return errands;
+  }
 }

@@ -8,6 +8,7 @@ import { check } from './commands/check.ts';
 import { candidateOrders, candidates, list, status, type CandidateOrder, type RunOptions } from './commands/looking.ts';
 import {
   budget,
+  disqualify,
   handoff,
   message,
   pause,
@@ -17,6 +18,7 @@ import {
   stop,
   type BudgetOptions,
 } from './commands/intents.ts';
+import { grade, reevaluate, type GradeOptions } from './commands/errands.ts';
 import { init, type InitOptions } from './commands/init.ts';
 import { login, logout } from './commands/logins.ts';
 import { gc, remove, type GcOptions } from './commands/keeping.ts';
@@ -175,6 +177,7 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
   ).action((options: InitOptions) => act(() => init(desk, options))());
   program
     .command('check')
+    .alias('doctor')
     .description('look at all that a run needs, without starting one')
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) => act(() => check(desk, options))());
@@ -260,6 +263,46 @@ function describeHousehold(program: Command, desk: Desk, act: Act): void {
     .action((name: string) => act(() => removeSecret(desk, name))());
 }
 
+/** What a person does about single candidates. */
+function describeJudging(program: Command, desk: Desk, act: Act): void {
+  examples(
+    withRun(
+      program
+        .command('disqualify')
+        .argument('<id>', 'a candidate')
+        .description('a candidate that must not be chosen; it stays in the archive, marked'),
+    )
+      .option('--reason <text>', 'why, for the record')
+      .option('--undo', 'take it back'),
+    'hma disqualify e7 --reason "reads the test labels"',
+  ).action((id: string, options: RunOptions & { reason?: string; undo?: boolean }) =>
+    act(() => disqualify(desk, id, options))(),
+  );
+  examples(
+    withRun(
+      program
+        .command('grade')
+        .argument('[ids...]', 'candidates')
+        .description('have candidates graded by the hidden grader, after the end'),
+    )
+      .option('--all', 'every candidate that has no grade')
+      .option('--regrade', 'also those that have one'),
+    'hma grade --all',
+    'hma grade e3 --regrade',
+  ).action((ids: readonly string[], options: GradeOptions) => act(() => grade(desk, ids, options))());
+  examples(
+    withRun(
+      program
+        .command('reevaluate')
+        .argument('<id>', 'a candidate')
+        .description(
+          'run the evaluator again on a candidate, after the end; mean and standard error stand beside its score',
+        ),
+    ).option('-n, --times <number>', 'how often', wholeNumber, 5),
+    'hma reevaluate e7 -n 5',
+  ).action((id: string, options: RunOptions & { times?: number }) => act(() => reevaluate(desk, id, options))());
+}
+
 function describeWishes(program: Command, desk: Desk, act: Act): void {
   withRun(program.command('pause').description('stop the clock and freeze the session'))
     .option('--after', 'only when the present session is over')
@@ -276,6 +319,7 @@ function describeWishes(program: Command, desk: Desk, act: Act): void {
   withRun(
     program.command('reveal').description('show hidden grades from now on; that they were seen is recorded for good'),
   ).action((options: RunOptions) => act(() => reveal(desk, options))());
+  describeJudging(program, desk, act);
   withRun(program.command('stop').description('end the run now, without a review; candidates are kept'))
     .option('--yes', 'do not ask')
     .action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());

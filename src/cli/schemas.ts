@@ -36,7 +36,17 @@ export const showOutput = z.object({
   score: z.number().nullable().describe('of a candidate; what its author reported where the task is blind'),
   reported: z.number().nullable(),
   grade: z.number().nullable().describe('only once a person has revealed grades'),
-  marks: z.array(z.string()).describe('standing, record, nominated, final, and flags'),
+  again: z
+    .object({
+      scored: z.number(),
+      unscored: z.number(),
+      mean: z.number().nullable(),
+      error: z.number().nullable().describe('standard error of the mean; null with fewer than two'),
+    })
+    .nullable()
+    .describe('what hma reevaluate gave; it never replaces the score'),
+  disqualified: z.string().nullable().describe('why, in a person’s words'),
+  marks: z.array(z.string()).describe('standing, record, nominated, final, disqualified, and flags'),
   author: z.enum(['A', 'B']),
   option: z.number(),
   attempt: z.number(),
@@ -165,7 +175,7 @@ const candidateEntry = z.object({
   contentHash: z.string(),
   files: z.number(),
   bytes: z.number(),
-  marks: z.array(z.string()).describe('of: final, so far final, record, standing'),
+  marks: z.array(z.string()).describe('of: disqualified, final, so far final, record, standing'),
 });
 
 /** `hma candidates --json`. */
@@ -379,7 +389,7 @@ export const checkOutput = z.object({
     .describe('isolation that a run would get'),
   items: z.array(
     z.object({
-      topic: z.enum(['contract', 'evaluator', 'agent', 'isolation', 'disk', 'git', 'run']),
+      topic: z.enum(['contract', 'evaluator', 'agent', 'isolation', 'inside', 'disk', 'git', 'run']),
       state: z.enum(['good', 'warning', 'bad']),
       what: z.string(),
       detail: z.string(),

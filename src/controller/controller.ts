@@ -7,7 +7,13 @@ import { decideBallot } from '../review/decide.ts';
 import { nextStep, type Step } from '../run/next.ts';
 import { verdictsEndAt } from '../run/schedule.ts';
 import type { RunState } from '../run/model.ts';
-import { abandonEvaluation, beginEvaluation, superviseEvaluation, superviseGrading } from './evaluations.ts';
+import {
+  abandonEvaluation,
+  beginEvaluation,
+  superviseEvaluation,
+  superviseGrading,
+  superviseReevaluation,
+} from './evaluations.ts';
 import { deliverMessages } from './messages.ts';
 import { CostWatch } from './costWatch.ts';
 import type { Room } from './room.ts';
@@ -157,6 +163,8 @@ export class Controller {
         return this.#effect(`close ${step.option}`, () => closeOption(this.#room, step.option));
       case 'grade':
         return this.#effect(`grade ${step.id}`, () => superviseGrading(this.#room, step.id));
+      case 'reevaluate':
+        return this.#effect(`reevaluate ${step.id}`, () => superviseReevaluation(this.#room, step.id));
     }
   }
 

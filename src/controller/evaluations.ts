@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 
 import type { FactOf } from '../base/fact.ts';
 import type { ArchiveEvents } from '../archive/events.ts';
@@ -132,9 +134,10 @@ async function recordVerdict(room: Room, done: { id: string; place: EvaluationPl
 
 /** Removes what a controller that was killed at the wrong moment left of evaluations that are decided. */
 export async function forgetDecided(room: Room): Promise<void> {
-  const { experiments, grading } = room.recorder.state;
+  const { experiments, grading, reevaluating } = room.recorder.state;
   const open = new Set(experiments.filter(isUndecided).flatMap((e) => e.evaluations.map(({ nonce }) => nonce)));
   if (grading) open.add(grading.nonce);
+  if (reevaluating) open.add(reevaluating.nonce);
   for (const name of readdirSync(room.files.evaluations)) {
     const nonce = name.split('-').at(-1) ?? '';
     const folder = join(room.files.evaluations, name);
@@ -204,10 +207,37 @@ export async function superviseGrading(room: Room, id: string): Promise<void> {
     room.recorder.append([{ type: 'grading.starting', data: { id, nonce: newNonce() } }]);
   const nonce = room.recorder.state.grading?.nonce ?? '';
   const place = placeOf(room, `grade-${id}`, nonce);
+  const grader = await graderVersion(room);
   const end = await runOn(room, { place, kind: 'grade', snapshot: candidate.snapshot });
-  const result = await gradeOf(room, place, end);
+  const result = { ...(await gradeOf(room, place, end)), grader };
   room.recorder.append([{ type: 'candidate.graded', data: { id, nonce, result } }]);
   await forgetCheckout(place);
+}
+
+/** Sees one more run of the evaluator on a candidate's files through and records its verdict beside the score. */
+export async function superviseReevaluation(room: Room, id: string): Promise<void> {
+  const candidate = room.recorder.state.archive.find((c) => c.id === id);
+  if (!candidate) return;
+  if (room.recorder.state.reevaluating?.id !== id)
+    room.recorder.append([{ type: 'reevaluation.starting', data: { id, nonce: newNonce() } }]);
+  const nonce = room.recorder.state.reevaluating?.nonce ?? '';
+  const place = placeOf(room, `again-${id}`, nonce);
+  const end = await runOn(room, { place, kind: 'evaluation', snapshot: candidate.snapshot });
+  const verdict = await verdictOf(room, place, end);
+  room.recorder.append([{ type: 'candidate.reevaluated', data: { id, nonce, verdict } }]);
+  await forgetCheckout(place);
+}
+
+/** The version of a grader: a hash of its command and of the files that it names, so that grades of different ones are told apart. */
+async function graderVersion(room: Room): Promise<string> {
+  const { command = [], cwd = '.' } = room.contract.grade ?? {};
+  const hash = createHash('sha256').update(JSON.stringify([command, cwd]));
+  for (const word of command) {
+    const file = resolve(room.workspace, cwd, word);
+    const content = await readFile(file).catch(() => null); // no file, or not one that can be read: the word itself counts
+    if (content) hash.update(content);
+  }
+  return hash.digest('hex').slice(0, 16);
 }
 
 type GradeResult = Extract<FactOf<ArchiveEvents>, { type: 'candidate.graded' }>['data']['result'];

@@ -52,7 +52,14 @@ function sendMessage(room: Room, { text, by }: Extract<Intent, { kind: 'message'
 }
 
 /** What a person can still do when the run is over. */
-const afterTheEnd: ReadonlySet<Intent['kind']> = new Set(['select', 'clearSelection', 'revealGrades']);
+const afterTheEnd: ReadonlySet<Intent['kind']> = new Set([
+  'select',
+  'clearSelection',
+  'revealGrades',
+  'grade',
+  'reevaluate',
+  'disqualify',
+]);
 
 type Decided = { readonly facts: readonly RunFact[] } | { readonly reason: string; readonly text: string };
 
@@ -94,8 +101,12 @@ export function decideIntent(
     case 'budget':
       return decideBudget(state, intent, given);
     case 'select':
-      if (!state.archive.some(({ id }) => id === intent.candidate))
-        return no('unknown_candidate', `there is no candidate ${intent.candidate}; see hma candidates`);
+      if (!state.archive.some(({ id }) => id === intent.candidate)) return unknownCandidate(intent.candidate);
+      if (state.archive.find(({ id }) => id === intent.candidate)?.disqualified)
+        return no(
+          'disqualified',
+          `${intent.candidate} is disqualified; hma disqualify ${intent.candidate} --undo first`,
+        );
       return {
         facts: [
           {
@@ -110,6 +121,11 @@ export function decideIntent(
           },
         ],
       };
+    case 'grade':
+    case 'reevaluate':
+      return decideErrands(state, intent);
+    case 'disqualify':
+      return decideDisqualification(state, intent);
     case 'revealGrades':
       return { facts: state.gradesRevealed ? [] : [{ type: 'grades.revealed', data: { who: by } }] };
     case 'clearSelection':
@@ -121,4 +137,38 @@ export function decideIntent(
         ],
       };
   }
+}
+
+const unknownCandidate = (id: string): Decided => ({
+  reason: 'unknown_candidate',
+  text: `there is no candidate ${id}; see hma candidates`,
+});
+
+/** Grading and evaluating once more wait for the end: they would compete with the agents for the machine. */
+function decideErrands(state: RunState, intent: Extract<Intent, { kind: 'grade' | 'reevaluate' }>): Decided {
+  if (state.phase !== 'finished')
+    return { reason: 'not_over', text: `the run is not over; ${intent.kind} works after its end` };
+  const { archive } = state;
+  if (intent.kind === 'reevaluate') {
+    const { candidate, times, by } = intent;
+    if (!archive.some(({ id }) => id === candidate)) return unknownCandidate(candidate);
+    const errand = { kind: 'reevaluate', candidate } as const;
+    return { facts: [{ type: 'errands.wanted', data: { errands: Array.from({ length: times }, () => errand), by } }] };
+  }
+  if (!state.terms.grades) return { reason: 'no_grader', text: 'this task has no hidden grader (`grade` in hma.yaml)' };
+  const unknown = intent.candidates.find((wanted) => !archive.some(({ id }) => id === wanted));
+  if (unknown !== undefined) return unknownCandidate(unknown);
+  const wanted = archive.filter(({ id }) => intent.candidates.length === 0 || intent.candidates.includes(id));
+  const errands = wanted
+    .filter(({ grade }) => intent.again || grade?.kind !== 'graded')
+    .map(({ id }) => ({ kind: 'grade', candidate: id }) as const);
+  return { facts: errands.length === 0 ? [] : [{ type: 'errands.wanted', data: { errands, by: intent.by } }] };
+}
+
+function decideDisqualification(state: RunState, intent: Extract<Intent, { kind: 'disqualify' }>): Decided {
+  const { candidate: id, undo, reason, by: who } = intent;
+  const candidate = state.archive.find((one) => one.id === id);
+  if (!candidate) return unknownCandidate(id);
+  if (undo === (candidate.disqualified === undefined)) return { facts: [] };
+  return { facts: [{ type: undo ? 'candidate.requalified' : 'candidate.disqualified', data: { id, reason, who } }] };
 }

@@ -82,6 +82,7 @@ async function main(args: readonly string[]): Promise<void> {
     idle ??= setTimeout(() => {
       idle = undefined;
       if (recorder.state.phase !== 'finished') return;
+      if (recorder.state.errands.length > 0) return void (asked = 0); // idle again when they are done
       asked += idleMs;
       const quiet = performance.now() - heardAt >= idleMs;
       if ((clients === 0 && quiet) || asked >= longestIdleMs) void leave(controllerExit.finished);

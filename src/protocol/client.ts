@@ -38,6 +38,17 @@ export type Intent =
   | ({ readonly kind: 'budget'; readonly by: string } & BudgetWish)
   | { readonly kind: 'select'; readonly candidate: string; readonly reason: string; readonly by: string }
   | { readonly kind: 'revealGrades'; readonly by: string }
+  /** Hidden grading after the end; no candidates named = all; `again` grades also what has a grade. */
+  | { readonly kind: 'grade'; readonly candidates: readonly string[]; readonly again: boolean; readonly by: string }
+  /** More runs of the evaluator on one candidate, after the end. */
+  | { readonly kind: 'reevaluate'; readonly candidate: string; readonly times: number; readonly by: string }
+  | {
+      readonly kind: 'disqualify';
+      readonly candidate: string;
+      readonly undo: boolean;
+      readonly reason: string;
+      readonly by: string;
+    }
   | { readonly kind: 'clearSelection'; readonly reason: string; readonly by: string };
 
 /** `seq` is the event that carries it out, or already did. */

@@ -51,5 +51,14 @@ export const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('select'), candidate: z.string(), reason: z.string().trim().min(1).max(4000), by }),
   z.object({ kind: z.literal('revealGrades'), by }),
+  z.object({ kind: z.literal('grade'), candidates: z.array(z.string().max(40)).max(100_000), again: z.boolean(), by }),
+  z.object({ kind: z.literal('reevaluate'), candidate: z.string().max(40), times: z.int().min(1).max(1000), by }),
+  z.object({
+    kind: z.literal('disqualify'),
+    candidate: z.string().max(40),
+    undo: z.boolean(),
+    reason: z.string().trim().min(1).max(4000),
+    by,
+  }),
   z.object({ kind: z.literal('clearSelection'), reason: z.string().trim().min(1).max(4000), by }),
 ]);

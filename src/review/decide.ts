@@ -38,8 +38,9 @@ export function decideBallot(
   });
   const { candidate, reason } = ballot;
   if (typeof candidate !== 'string') return invalid('`candidate` must be the id of a candidate, such as "e3"');
-  if (!state.archive.some(({ id }) => id === candidate))
-    return invalid(`there is no candidate ${JSON.stringify(candidate.slice(0, 40))}`);
+  const named = state.archive.find(({ id }) => id === candidate);
+  if (!named) return invalid(`there is no candidate ${JSON.stringify(candidate.slice(0, 40))}`);
+  if (named.disqualified) return invalid(`${named.id} is disqualified: ${named.disqualified.reason.slice(0, 400)}`);
   if (typeof reason !== 'string' || reason.trim() === '')
     return invalid('`reason` must say in words why this candidate');
   return { type: 'ballot.cast', data: { valid: true, candidate, reason: reason.trim().slice(0, 4000) } };

@@ -34,7 +34,7 @@ export function fallbackCandidate(given: {
 
 /**
  * The final candidate [Ê] at this moment (invariant 7: it exists once a candidate exists): a person's pin, else the run's own
- * selection, else what the fallback would select now. Undefined only while the archive is empty.
+ * selection, else what the fallback would select now. A disqualified candidate is never it. Undefined only while there is no other.
  */
 export function finalCandidate(given: {
   selections: readonly Selection[];
@@ -43,10 +43,13 @@ export function finalCandidate(given: {
   fallback: 'standing' | 'record';
   feedback: 'score' | 'blind';
 }): FinalCandidate | undefined {
+  const holds = (id: string): boolean =>
+    given.archive.find((candidate) => candidate.id === id)?.disqualified === undefined;
   const pinned = pin(given.selections);
-  if (pinned?.candidate) return { candidate: pinned.candidate, by: 'person', reason: pinned.reason };
+  if (pinned?.candidate && holds(pinned.candidate))
+    return { candidate: pinned.candidate, by: 'person', reason: pinned.reason };
   const own = ownSelection(given.selections);
-  if (own?.candidate) return { candidate: own.candidate, by: own.by, reason: own.reason };
+  if (own?.candidate && holds(own.candidate)) return { candidate: own.candidate, by: own.by, reason: own.reason };
   const fallback = fallbackCandidate(given);
   return fallback && { candidate: fallback.id, by: 'fallback', reason: `${given.fallback} candidate` };
 }

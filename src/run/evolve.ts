@@ -1,4 +1,6 @@
-import { archiveAccepted, evolveArchive } from '../archive/evolve.ts';
+import { archiveAccepted, evolveArchive, evolveErrands } from '../archive/evolve.ts';
+import type { ArchiveEvents } from '../archive/events.ts';
+import type { StampedOf } from '../base/fact.ts';
 import { evolveExperiments } from '../experiments/evolve.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import { evolveOptions } from '../options/evolve.ts';
@@ -57,6 +59,8 @@ function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
     grading: null,
     finished: null,
     notices: [],
+    errands: [],
+    reevaluating: null,
     messages: [],
   };
 }
@@ -104,7 +108,12 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
     case 'grading.starting':
       return { ...state, grading: event.data };
     case 'candidate.graded':
-      return { ...state, grading: null, archive: evolveArchive(state.archive, event) };
+    case 'errands.wanted':
+    case 'reevaluation.starting':
+    case 'candidate.reevaluated':
+    case 'candidate.disqualified':
+    case 'candidate.requalified':
+      return changeArchive(state, event);
     case 'grades.revealed':
       return { ...state, gradesRevealed: true };
     case 'review.opened':
@@ -123,6 +132,18 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
     default:
       return state;
   }
+}
+
+function changeArchive(state: RunState, event: StampedOf<ArchiveEvents>): RunState {
+  const { type, data } = event;
+  return {
+    ...state,
+    archive: evolveArchive(state.archive, event),
+    errands: evolveErrands(state.errands, event),
+    grading: type === 'candidate.graded' ? null : state.grading,
+    reevaluating:
+      type === 'reevaluation.starting' ? data : type === 'candidate.reevaluated' ? null : state.reevaluating,
+  };
 }
 
 type OfRun = Extract<

@@ -1,4 +1,4 @@
-import type { Candidate } from '../archive/model.ts';
+import type { Candidate, Errand } from '../archive/model.ts';
 import type { Experiment } from '../experiments/model.ts';
 import type { Tier } from '../machines/port.ts';
 import type { Option, PersonMessage } from '../options/model.ts';
@@ -119,6 +119,9 @@ export interface RunState {
   readonly grading: { readonly id: string; readonly nonce: string } | null;
   readonly finished: { readonly reason: string; readonly wall: number; readonly active: number } | null;
   readonly notices: readonly Notice[];
+  /** What a person wants done about candidates once the run is over, in order. */
+  readonly errands: readonly Errand[];
+  readonly reevaluating: { readonly id: string; readonly nonce: string } | null;
   /** What people said to sessions, in order. */
   readonly messages: readonly PersonMessage[];
 }

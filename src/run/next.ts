@@ -29,6 +29,7 @@ export type Step =
   | { readonly do: 'clean'; readonly option: number }
   | { readonly do: 'closeOption'; readonly option: number }
   | { readonly do: 'grade'; readonly id: string }
+  | { readonly do: 'reevaluate'; readonly id: string }
   | { readonly do: 'wait'; readonly wakeAt: number | null; readonly why: string };
 
 /** What the adapter of the running session needs; the linger is the time from the k-th receipt to the interrupt, ms. */
@@ -56,7 +57,7 @@ export function nextStep(state: RunState, given: Given, options: NextOptions): S
     case 'concluding':
       return nextInConclusion(state);
     case 'finished':
-      return wait('finished');
+      return nextErrand(state);
   }
 }
 
@@ -207,6 +208,13 @@ function nextInConclusion(state: RunState): Step {
     if (ungraded) return { do: 'grade', id: ungraded.id };
   }
   return recordFacts({ type: 'run.finished', data: { reason: state.explorationEnding ?? 'deadline' } });
+}
+
+/** After the end a person can have candidates graded or evaluated once more, one after the other. */
+function nextErrand(state: RunState): Step {
+  const [errand] = state.errands;
+  if (!errand) return wait('finished');
+  return { do: errand.kind, id: errand.candidate };
 }
 
 /** Candidates graded at the end by default: the final one, the run's own selection, the standing one and the record. */

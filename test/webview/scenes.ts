@@ -118,6 +118,8 @@ export function scene(
       finished: null,
       notices: [],
       messages: [],
+      errands: [],
+      reevaluating: null,
     },
     ...given.state,
   };

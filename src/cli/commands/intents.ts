@@ -1,7 +1,7 @@
 import { reviveRun } from '../../controller/launch.ts';
 import type { Intent } from '../../protocol/client.ts';
 import { parseDateTime, parseDuration, parseTokens } from '../../task/quantities.ts';
-import { attach, type RunConnection } from '../../client/connection.ts';
+import { attach, type OnEvent, type RunConnection } from '../../client/connection.ts';
 import { fail, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
 import { confirmed } from '../asking.ts';
 import { exitCodes } from '../exitCodes.ts';
@@ -14,7 +14,7 @@ import { startFailure } from './starting.ts';
 import type { RunOptions } from './looking.ts';
 
 /** An intent without the person's name. */
-type Wish = Intent extends infer Each ? (Each extends Intent ? Omit<Each, 'by'> : never) : never;
+export type Wish = Intent extends infer Each ? (Each extends Intent ? Omit<Each, 'by'> : never) : never;
 
 interface Asking extends RunOptions {
   readonly wish: Wish;
@@ -23,12 +23,13 @@ interface Asking extends RunOptions {
 }
 
 /** The run's controller; one is started where none lives, since only it writes the ledger. */
-async function reach(desk: Desk, place: RunPlace): Promise<Result<RunConnection, Failure>> {
-  const connection = await attach(place.folder);
+export async function reach(desk: Desk, place: RunPlace, onEvent?: OnEvent): Promise<Result<RunConnection, Failure>> {
+  const following = onEvent === undefined ? {} : { onEvent };
+  const connection = await attach(place.folder, following);
   if (connection) return ok(connection);
   const revived = await reviveRun({ runFolder: place.folder, env: desk.env });
   if (!revived.ok) return refused(startFailure(revived.refusal));
-  const again = await attach(place.folder);
+  const again = await attach(place.folder, following);
   return again
     ? ok(again)
     : refused(
@@ -65,7 +66,7 @@ async function ask(desk: Desk, { wish, said, ...options }: Asking): Promise<numb
 }
 
 /** What can be wished of a run that is over. */
-const afterTheEnd: ReadonlySet<Wish['kind']> = new Set(['select', 'clearSelection', 'revealGrades']);
+const afterTheEnd: ReadonlySet<Wish['kind']> = new Set(['select', 'clearSelection', 'revealGrades', 'disqualify']);
 
 /** A finished run needs no controller to say no. */
 function finishedFailure(place: RunPlace): Failure | null {
@@ -117,6 +118,32 @@ export const reveal = (desk: Desk, options: RunOptions): Promise<number> =>
     wish: { kind: 'revealGrades' },
     said: 'Grades are shown from now on (hma candidates); selections after this are marked as made with them known.',
   });
+
+/** `hma disqualify ID`: a candidate that must not be chosen, such as for a forged result; on record with why. */
+export function disqualify(
+  desk: Desk,
+  candidate: string,
+  options: RunOptions & { readonly reason?: string; readonly undo?: boolean },
+): Promise<number> {
+  const reason = options.reason?.trim() ?? '';
+  if (reason === '')
+    return fail(
+      desk,
+      failure('usage', 'no_reason', {
+        what: 'a disqualification needs a reason: it stays on record',
+        fix: 'Add --reason "…".',
+      }),
+      options.json ?? false,
+    );
+  const undo = options.undo ?? false;
+  return ask(desk, {
+    ...options,
+    wish: { kind: 'disqualify', candidate, undo, reason },
+    said: undo
+      ? `${candidate} can be chosen again.`
+      : `${candidate} is disqualified: it is no longer standing, record or final.`,
+  });
+}
 
 /** `hma stop`: asks first, unless told not to. */
 export async function stop(desk: Desk, options: RunOptions & { readonly yes?: boolean }): Promise<number> {

@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 
+import { loadPrices } from '../../agents/priceFile.ts';
 import { shownGrade, shownScore } from '../../analysis/shownScores.ts';
-import type { Candidate } from '../../archive/model.ts';
+import { costOf, sumOf } from '../../analysis/usage.ts';
+import { sayCosts, sayUsage } from '../../analysis/usageWords.ts';
+import { repeatsOf } from '../../analysis/repeats.ts';
+import type { Candidate, Reevaluation } from '../../archive/model.ts';
 import { sayBytes, sayClock, sayLength, sayScore } from '../../base/numbers.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
-import { sayWord } from '../../base/words.ts';
+import { count, sayWord } from '../../base/words.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { findRun } from '../../client/lookup.ts';
 import { viewRun, type RunView } from '../../client/readRun.ts';
@@ -59,7 +63,7 @@ export const show = (desk: Desk, id: string, options: RunOptions): Promise<numbe
     const candidate = state.archive.find((one) => one.id === id);
     const kept = experiment.captured !== null && (await store.has(experiment.captured.snapshot)); // hma gc keeps candidates'
     const files = kept ? await store.entries(experiment.captured.snapshot) : [];
-    const shown = { state, experiment, candidate, files, runFolder: place.folder };
+    const shown = { state, experiment, candidate, files, runFolder: place.folder, home: place.home };
     if (options.json) await sayJson(desk, showOutput.parse(showReport(shown)));
     else await sayLines(desk, showLines(shown, desk));
     return ok(exitCodes.ok);
@@ -79,6 +83,7 @@ interface Shown {
   readonly candidate: Candidate | undefined;
   readonly files: readonly SnapshotEntry[];
   readonly runFolder: string;
+  readonly home: string;
 }
 
 const outputOf = (runFolder: string, id: string, { nonce }: Evaluation): string =>
@@ -96,6 +101,8 @@ function showReport({ state, experiment, candidate, files, runFolder }: Shown) {
     score: candidate ? shownScore(state, candidate) : null,
     reported,
     grade: typeof grade === 'number' ? grade : null,
+    again: candidate?.reevaluations ? repeatsOf(candidate.reevaluations) : null,
+    disqualified: candidate?.disqualified?.reason ?? null,
     marks: wordsFor(state, candidate),
     author: agent,
     option,
@@ -113,9 +120,25 @@ function showReport({ state, experiment, candidate, files, runFolder }: Shown) {
   };
 }
 
+/** `0.4123 ± 0.0021 over 5 more runs`. */
+function sayRepeats(reevaluations: readonly Reevaluation[]): string {
+  const { scored, unscored, mean, error } = repeatsOf(reevaluations);
+  const value = mean === null ? '—' : `${sayScore(mean)} ± ${error === null ? '—' : sayScore(error)}`;
+  return `${value} over ${count(scored, 'more run')}${unscored === 0 ? '' : `, and ${unscored} without a score`}`;
+}
+
 function sayGrade(grade: ReturnType<typeof shownGrade>): string | null {
   if (grade === 'hidden') return 'hidden; hma reveal shows grades, and that is recorded';
   return grade === 'failed' ? 'the grader failed' : grade === null ? null : sayScore(grade);
+}
+
+/** What the models of the author's whole session used; null where its harness does not tell. */
+function sessionWords({ state, experiment, home }: Shown, desk: Desk): string | null {
+  const usage = state.options[experiment.option - 1]?.usage ?? [];
+  if (usage.length === 0) return null;
+  const models = usage.map(({ model }) => (model === null ? 'model not told' : oneLine(model, 40)));
+  const cost = costOf(usage, loadPrices(home, desk.env).prices);
+  return `${models.join(', ')} · ${sayUsage(sumOf(usage))} · ${sayCosts(cost)}`;
 }
 
 function showLines(shown: Shown, desk: Desk): string[] {
@@ -133,10 +156,18 @@ function showLines(shown: Shown, desk: Desk): string[] {
     ...line('score', score === null ? null : sayScore(score)),
     ...line('reported', experiment.reported === null ? null : sayScore(experiment.reported)),
     ...line('grade', sayGrade(candidate ? shownGrade(state, candidate) : null)),
+    ...line('again', candidate?.reevaluations ? sayRepeats(candidate.reevaluations) : null),
+    ...line(
+      'disqualified',
+      candidate?.disqualified
+        ? `${oneLine(candidate.disqualified.reason, 400)} (${oneLine(candidate.disqualified.who, 40)})`
+        : null,
+    ),
     ...line(
       'author',
       `${oneLine(state.terms.agents[agent].name, 40)}, option ${option}${attempt === 1 ? '' : `, attempt ${attempt}`}`,
     ),
+    ...line('session', sessionWords(shown, desk)),
     ...line('submitted', `${sayClock(experiment.submittedAt)} · ${new Date(experiment.submittedWall).toISOString()}`),
     ...line('note', experiment.note === null ? null : oneLine(experiment.note, 4000)),
     ...line(

@@ -117,6 +117,17 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       return [stamped(scene, `exploration ends: ${explorationEndWords[known.data.reason] ?? known.data.reason}`)];
     case 'run.stopping':
       return [stamped(scene, `${oneLine(known.data.by, 40)} stops the run`)];
+    case 'candidate.disqualified':
+    case 'candidate.requalified': {
+      const { id, who, reason } = known.data;
+      const how = known.type === 'candidate.disqualified' ? 'disqualifies' : 'takes back the disqualification of';
+      return [stamped(scene, style.warn(`${oneLine(who, 40)} ${how} ${id}: ${oneLine(reason, 300)}`))];
+    }
+    case 'candidate.reevaluated': {
+      const { id, verdict } = known.data;
+      const said = verdict.kind === 'scored' ? sayScore(verdict.score) : sayWord(verdict.kind);
+      return [stamped(scene, `${pad(id, 4)} evaluated again: ${said}`)];
+    }
     case 'message.sent':
       return [stamped(scene, `${oneLine(known.data.by, 40)} to the session: ${oneLine(known.data.text, 300)}`)];
     case 'run.noticed': {

@@ -331,6 +331,7 @@ export function marksOf(state: RunState): ReadonlyMap<string, readonly string[]>
   const mark = (id: string | undefined, word: string): void => {
     if (id !== undefined) marks.set(id, [...(marks.get(id) ?? []), word]);
   };
+  for (const { id, disqualified } of state.archive) if (disqualified) mark(id, 'disqualified');
   mark(finalCandidate({ ...state.terms, ...state })?.candidate, state.selections.length > 0 ? 'final' : 'so far final');
   mark(record(state.archive, state.terms.metric)?.id, 'record');
   mark(standing(state.archive)?.id, 'standing');

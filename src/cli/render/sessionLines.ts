@@ -1,13 +1,15 @@
 import { handoffs } from '../../analysis/handoffs.ts';
+import { sumOf } from '../../analysis/usage.ts';
 import { sayCaps } from '../../analysis/usageWords.ts';
 import { record } from '../../archive/order.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
+import { tokensOf } from '../../options/usage.ts';
 import type { RunEvent } from '../../run/events.ts';
 import type { RunState } from '../../run/model.ts';
 import { compareScores, isBetter } from '../../task/quality.ts';
 import { sparkline } from './bars.ts';
-import { sayChange, sayLength, sayScore } from '../../base/numbers.ts';
+import { sayChange, sayLength, sayScore, sayTokens } from '../../base/numbers.ts';
 import { bestOf, rule, sayAgent, stamped, told, type Scene } from './scene.ts';
 import { pad, wrap } from './text.ts';
 
@@ -122,6 +124,7 @@ export function closedLine(scene: Scene, number: number): string[] {
     `${option.accepted.length} accepted${rejected > 0 ? `, ${rejected} rejected` : ''}`,
     ...(best === undefined ? [] : [`best ${sayScore(best)}`]),
     sayLength((option.endingAt ?? scene.event.active) - option.openedAt),
+    ...(option.usage.length === 0 ? [] : [`${sayTokens(tokensOf(sumOf(option.usage)))} tokens`]),
   ];
   return [stamped(scene, style.dim(parts.join(' · ')))];
 }

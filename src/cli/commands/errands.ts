@@ -1,0 +1,81 @@
+import { count } from '../../base/words.ts';
+import { failure } from '../../client/failure.ts';
+import { findRun } from '../../client/lookup.ts';
+import type { RunState } from '../../run/model.ts';
+import { fail, isForPeople, paperOf, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
+import { exitCodes } from '../exitCodes.ts';
+import { candidatesPage } from '../render/pages.ts';
+import { candidatesOutput } from '../schemas.ts';
+import { candidatesReport } from '../statusReport.ts';
+import { reach, type Wish } from './intents.ts';
+import type { RunOptions } from './looking.ts';
+
+/** What `hma grade` may be told. */
+export interface GradeOptions extends RunOptions {
+  readonly all?: boolean;
+  readonly regrade?: boolean;
+}
+
+/** `hma grade`: has candidates graded by the hidden grader after the end; without names those that have no grade. */
+export const grade = (desk: Desk, candidates: readonly string[], options: GradeOptions): Promise<number> =>
+  candidates.length === 0 && !options.all
+    ? fail(
+        desk,
+        failure('usage', 'no_candidates', {
+          what: 'hma grade was told no candidate',
+          fix: 'Write hma grade e3 e7, or --all for every one that has no grade; --regrade grades again.',
+        }),
+        options.json ?? false,
+      )
+    : errand(desk, { kind: 'grade', candidates, again: options.regrade ?? false }, options);
+
+/** `hma reevaluate ID -n TIMES`: runs the evaluator again on a candidate's files; the score stays, mean and standard error stand beside it. */
+export const reevaluate = (
+  desk: Desk,
+  candidate: string,
+  options: RunOptions & { readonly times?: number },
+): Promise<number> => errand(desk, { kind: 'reevaluate', candidate, times: options.times ?? 5 }, options);
+
+/** Asks the run, waits until all of it is done, and shows the candidates. */
+async function errand(desk: Desk, wish: Wish, options: RunOptions): Promise<number> {
+  const json = options.json ?? false;
+  const place = findRun({ ...desk, run: options.run });
+  if (!place.ok) return fail(desk, place.refusal, json);
+  const done = Promise.withResolvers<void>();
+  const shows = isForPeople(desk) && !json;
+  const reached = await reach(desk, place.value, (_, __, state) => {
+    if (shows) desk.stderr.write(`\r${progress(state)}\u001b[K`);
+    if (state?.errands.length === 0) done.resolve();
+  });
+  if (!reached.ok) return fail(desk, reached.refusal, json);
+  const connection = reached.value;
+  try {
+    const reply = await connection.intend({ ...wish, by: personOf(desk) });
+    if (!reply.done)
+      return await fail(desk, failure('refused', reply.reason, { what: reply.text, fix: 'See hma status.' }), json);
+    const left = (connection.state?.errands.length ?? 0) > 0;
+    const lost = left && (await Promise.race([done.promise.then(() => false), connection.closed.then(() => true)]));
+    if (shows) desk.stderr.write('\r\u001b[K');
+    if (lost)
+      return await fail(
+        desk,
+        failure('notRunning', 'lost', {
+          what: 'the controller went away before all was done; what is done is kept',
+          fix: 'Write the same command again: it goes on with what is left.',
+        }),
+        json,
+      );
+    const { state } = connection;
+    if (!state) return exitCodes.ok;
+    if (json) await sayJson(desk, candidatesOutput.parse(candidatesReport(state, state.archive)));
+    else await sayLines(desk, candidatesPage(state, state.archive, paperOf(desk)));
+    return exitCodes.ok;
+  } finally {
+    connection.close();
+  }
+}
+
+const progress = (state: RunState | null): string => {
+  const [first] = state?.errands ?? [];
+  return first && state ? `${first.kind} ${first.candidate}: ${count(state.errands.length, 'run')} left` : '';
+};
