@@ -27,10 +27,13 @@ export class QuickInput {
     return plain(await this.widget.locator('.quick-input-title').innerText());
   }
 
-  /** A row by its label, or by its whole accessible name (label, description, detail) as a pattern. */
+  /** A row by its label, or by its whole accessible name (label, description, detail) as a pattern.  Rows of a pick of several are checkboxes. */
   row(label: string | RegExp): Locator {
     const rows = this.widget.locator('.monaco-list-row');
-    if (typeof label !== 'string') return this.widget.getByRole('option', { name: label }).first();
+    if (typeof label !== 'string')
+      return rows
+        .and(this.widget.getByRole('option', { name: label }).or(this.widget.getByRole('checkbox', { name: label })))
+        .first();
     const quoted = label.replaceAll('"', String.raw`\"`);
     // The label is cut up by match highlights, so it is matched through the accessible name: "Title" or "Title, more".
     return rows.and(this.#page.locator(`[aria-label="${quoted}"], [aria-label^="${quoted}, "]`)).first();

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { plain } from './quickInput.ts';
-import { patience } from './waiting.ts';
+import { patience, until } from './waiting.ts';
 
 /** A row of a tree view as it is shown. `level` begins at 1; `expanded` is undefined for a leaf. */
 export type ShownRow = { label: string; description: string; level: number; expanded: boolean | undefined };
@@ -62,8 +62,16 @@ export class View {
   /** Clicks one of the few actions that a row shows under the mouse, by its tooltip. */
   async inline(label: string | RegExp, action: string): Promise<void> {
     const row = this.row(label);
-    await row.hover({ timeout: patience });
-    await row.locator(`.actions .action-label[aria-label^="${action}"]`).click({ timeout: patience });
+    const button = row.locator(`.actions .action-label[aria-label^="${action}"]`);
+    // a row that is drawn anew takes its actions away from under the mouse
+    await until(`"${action}" of row ${String(label)} to be pressed`, async () => {
+      await this.#page.mouse.move(0, 0);
+      await row.hover({ timeout: patience });
+      return button.click({ timeout: 5000 }).then(
+        () => true,
+        () => false,
+      );
+    });
   }
 
   /** The names of the actions that a row shows under the mouse. */

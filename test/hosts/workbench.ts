@@ -34,6 +34,13 @@ export const newContext = async (browser: Browser, size = { width: 1280, height:
   return context;
 };
 
+/** Whether something came about in its time. */
+const happens = (what: Promise<unknown>): Promise<boolean> =>
+  what.then(
+    () => true,
+    () => false,
+  );
+
 /** A window of the real VS Code, as a person uses it. */
 export class Workbench implements AsyncDisposable {
   readonly page: Page;
@@ -68,15 +75,36 @@ export class Workbench implements AsyncDisposable {
 
   /** Runs a command by its title in the palette, e.g. `HMA: Start Alternation`. */
   async command(title: string): Promise<void> {
-    await this.palette(title);
-    await this.quick.pick(title);
+    await this.#pickIn('F1', { words: `>${title}`, row: title });
+  }
+
+  /** Opens a file of the folder by its name, as a person does. */
+  async openFile(name: string): Promise<void> {
+    await this.#pickIn('ControlOrMeta+P', { words: name, row: name });
+    await this.page.locator('.tab.active', { hasText: name }).waitFor({ timeout: patience });
   }
 
   /** Opens the palette with some words in it; `quick.rows()` tells what it offers. */
   async palette(words: string): Promise<void> {
-    await this.page.keyboard.press('F1');
+    await until('the palette to take words', () => this.#typeIn('F1', `>${words}`));
+  }
+
+  /** An editor that has just opened may take the focus, and what the key opened is gone: it is opened again. */
+  async #pickIn(key: string, { words, row }: { readonly words: string; readonly row: string }): Promise<void> {
+    await until(
+      `"${row}" to be chosen after ${key}`,
+      async () => (await this.#typeIn(key, words)) && this.#picked(row),
+    );
+  }
+
+  async #typeIn(key: string, words: string): Promise<boolean> {
+    await this.page.keyboard.press(key);
     await this.quick.shown();
-    await this.quick.type(`>${words}`);
+    return happens(this.quick.input.fill(words, { timeout: 5000 }));
+  }
+
+  #picked(row: string): Promise<boolean> {
+    return happens(this.quick.row(row).click({ timeout: 15_000 }));
   }
 
   /** Reloads the window as its command does: `deactivate()` runs, and a new extension host comes. */
