@@ -39,7 +39,7 @@ import {
 import { runFiles, runFolderOf } from '../../src/ledger/places.ts';
 import { loadContract } from '../../src/task/load.ts';
 import { createLedger } from './ledgerOnDisk.ts';
-import { stateOf, history, wholeRun } from './history.ts';
+import { stateOf, history, wholeRun, opened } from './history.ts';
 
 let root: string;
 let workspace: string;
@@ -270,6 +270,35 @@ test('a session’s output: plain by default, its bytes with --raw', async () =>
     session: 1,
     attempts: [{ attempt: 1, outputBytes: 19 }],
   });
+});
+
+test('a session of a harness that tells events is put into words, and what it used stands beside its candidates', async () => {
+  const run = '20261130-191123-ab01';
+  const agent = { name: 'ada', adapter: 'claude-code' };
+  const [, ...rest] = wholeRun();
+  const usage = { uncachedInput: 1000, cachedInput: 0, cacheWrite: 0, output: 500, reasoning: 0, toolCalls: 1 };
+  const responses = [{ id: 'm1', at: 1, model: 'claude-opus-5', ...usage }];
+  const said = rest.findIndex(([, { type }]) => type === 'attempt.started') + 1;
+  layRun(run, [
+    [0, opened({ terms: { agents: { A: agent, B: { name: 'bob', adapter: 'command' } } } })],
+    ...rest.slice(0, said),
+    [
+      rest[said - 1]?.[0] ?? 0,
+      { type: 'attempt.responded', data: { session: { kind: 'option', number: 1 }, attempt: 1, responses } },
+    ],
+    ...rest.slice(said),
+  ]);
+  const content = [
+    { type: 'text', text: 'I look first.' },
+    { type: 'tool_use', id: 't', name: 'Bash', input: { command: 'ls -l' } },
+  ];
+  const line = JSON.stringify({ type: 'assistant', message: { id: 'm1', model: 'claude-opus-5', content } });
+  writeFileSync(join(runFolderOf(home, workspace, run), 'sessions/option-1/attempt-1/output.log'), `${line}\n`);
+  expect((await hma(['log', '--run', run, '--session', '1'])).out).toBe('I look first.\n$ ls -l\n');
+  expect((await hma(['log', '--run', run, '--session', '1', '--raw'])).out).toBe(`${line}\n`);
+  const shown = await hma(['show', 'e1', '--run', run]);
+  expect(shown.out).toContain('session    claude-opus-5 · 1 response · 1.00k in · 500 out · $0.0175');
+  expect((await hma(['log', '--run', run])).out).toMatch(/option 1 ended: .* · 1\.50k tokens/);
 });
 
 test('a broken ledger is told with its place, and what is before it is shown', async () => {
