@@ -61,7 +61,7 @@ export async function inStudio(act: (studio: Studio) => Promise<void>): Promise<
         root: join(root, 'vscode'),
         vsix: [vsix],
         trust: true,
-        settings: followingSettings,
+        settings: { ...followingSettings, 'remote.autoForwardPorts': false },
       },
       env: { HMA_HOME: home, HOME: join(root, 'you'), SHELL: '/bin/sh' },
     });

@@ -1,7 +1,7 @@
 import type { Workbench } from '../../hosts/workbench.ts';
 import { controllerOf, keeperOf } from '../../journeys/sampleRun.ts';
 import { until } from '../../hosts/waiting.ts';
-import { type Studio, usual } from './studio.ts';
+import type { Studio } from './studio.ts';
 
 const tuner = /agents\/tuner\.mjs/;
 const builder = /agents\/builder\.mjs/;
@@ -64,13 +64,6 @@ export async function shootWatching(
   await camera.picture('handoff', window);
   await widen(window, -130);
 
-  await window.page.setViewportSize({ ...usual, height: 1100 });
-  const place = await window.view('Workspace').expand();
-  await until('the disk', async () => (await place.rows()).some(({ label }) => label === 'Disk'));
-  await camera.take('workspace', window);
-  await place.pane.locator('> .pane-header').click();
-  await window.page.setViewportSize(usual);
-
   await window.command('HMA: Open the Final Review');
   await window.webview().getByRole('row').nth(2).waitFor();
   await camera.take('review-running', window);
@@ -80,6 +73,7 @@ export async function shootWatching(
   await message.filter({ hasText: 'Paused by' }).waitFor();
   await window.status('paused').waitFor();
   await camera.take('paused', window);
+  await shootWorkspace(camera, window);
   await window.reload();
   await window.status('paused').waitFor();
   await window.terminalShows(/demo-builder/);
@@ -121,4 +115,14 @@ async function widen({ page }: Workbench, by: number): Promise<void> {
   await page.mouse.down();
   await page.mouse.move(x + by, y, { steps: 4 });
   await page.mouse.up();
+}
+
+/** The view Workspace with the room it needs: the others are folded meanwhile. */
+async function shootWorkspace(camera: Studio['camera'], window: Workbench): Promise<void> {
+  const others = [window.view('Run'), window.view('Candidates')].map(({ pane }) => pane.locator('> .pane-header'));
+  for (const header of others) await header.click();
+  const place = await window.view('Workspace').expand();
+  await until('the disk', async () => (await place.rows()).some(({ label }) => label === 'Disk'));
+  await camera.take('workspace', window);
+  for (const header of [...others, place.pane.locator('> .pane-header')]) await header.click();
 }
