@@ -13,13 +13,14 @@ import { probeTiers } from '../machines/probeTiers.ts';
 import { loadContract } from '../task/load.ts';
 import type { ContractMessage } from '../task/messages.ts';
 import type { AgentSlot, Contract } from '../task/model.ts';
+import { lookAtAgent, saySignedIn, sayVersion } from './agentLook.ts';
 import { attach } from './connection.ts';
 import { runsOf, stateHomes } from './lookup.ts';
 import { readOffline } from './readRun.ts';
 
 /** One thing that was looked at before a start. */
 export interface PreflightItem {
-  readonly topic: 'contract' | 'evaluator' | 'agent' | 'isolation' | 'disk' | 'git' | 'run';
+  readonly topic: 'contract' | 'evaluator' | 'agent' | 'isolation' | 'inside' | 'disk' | 'git' | 'run';
   /** `bad` keeps a run from starting or from getting anywhere; `warning` should be known. */
   readonly state: 'good' | 'warning' | 'bad';
   readonly what: string;
@@ -127,10 +128,52 @@ async function agentItem(slot: AgentSlot, contract: Contract, { workspace, env }
     detail: choice.command?.join(' ') ?? choice.adapter,
     fix: null,
   };
+  if (adapter.value.harness) return harnessItem(slot, contract, { workspace, env });
   if (!choice.command)
     return choice.adapter === 'command' ? bad('it names no command', `Add agents.${slot}.command in hma.yaml.`) : good;
   const found = await findProgram(choice.command[0], { path: env['PATH'], cwd: workspace });
   return found.ok ? good : bad(found.refusal.detail, `Install it, or correct agents.${slot} in hma.yaml.`);
+}
+
+/** An agent that is a product: found, in a version that was tried, and signed in. */
+async function harnessItem(slot: AgentSlot, contract: Contract, { env }: World): Promise<PreflightItem> {
+  const choice = contract.agents[slot];
+  const item = (
+    state: PreflightItem['state'],
+    what: string,
+    more: { detail: string; fix: string | null },
+  ): PreflightItem => ({
+    ...{ topic: 'agent', state, what: `agent ${slot} (${choice.name}) ${what}` },
+    ...more,
+  });
+  const look = await lookAtAgent(choice, { env, home: stateHome(env, contract.state) });
+  if (!look) throw new Error(`the adapter ${choice.adapter} has no harness`);
+  if (look.program === null)
+    return item('bad', "can't start: its program was not found", {
+      detail: look.why,
+      fix: `Install it: ${look.install}`,
+    });
+  const { signedIn } = look;
+  const words = `${look.title} ${sayVersion(look)}`;
+  if (signedIn.by === 'nothing' && (contract.isolation.ownHome || !signedIn.canLogin)) {
+    const [variable = 'its key'] = signedIn.variables;
+    const fix = signedIn.canLogin
+      ? `Sign in: hma login ${choice.adapter}; or set ${variable}.`
+      : `Set ${variable} where hma run is started.`;
+    return item('bad', 'is not signed in', { detail: words, fix });
+  }
+  const signed = signedIn.by === 'nothing' ? "uses your own HOME's login" : saySignedIn(signedIn, choice.adapter);
+  if (signedIn.by === 'login' && signedIn.heldBy !== null)
+    return item('warning', 'would wait for its login', {
+      detail: `${words}: ${signed}`,
+      fix: 'One session at a time may have a login. A key in a variable has no such limit.',
+    });
+  if (look.known !== 'tested')
+    return item('warning', `is ${words}`, {
+      detail: `${signed}. ${look.program}`,
+      fix: 'It will probably work. To be sure, install a version that was tested.',
+    });
+  return item('good', `is ${words}, ${signed}`, { detail: look.program, fix: null });
 }
 
 async function isolationItem(contract: Contract | null): Promise<{ item: PreflightItem; tier: Preflight['tier'] }> {

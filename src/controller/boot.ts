@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import type { Clock, Instant } from '../base/clock.ts';
 import { ok, refused, type Result } from '../base/result.ts';
@@ -22,6 +22,7 @@ import type { RunState, Terms } from '../run/model.ts';
 import { openSnapshots } from '../snapshots/store.ts';
 import { contractHash, thawContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
+import { hiddenPaths } from './confinement.ts';
 import { crashAt } from './crashPoints.ts';
 import type { runFiles } from '../ledger/places.ts';
 import type { RunRecord, StartRefusal } from './launch.ts';
@@ -169,7 +170,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     isolation: isolation.value,
     env,
     agentSocket: sockets.agent,
-    hidden: hiddenPaths(record, contract),
+    hidden: hiddenPaths({ ...record, tier: isolation.value.tier, env }, contract),
     log: request.log,
     wake: request.wake,
   });
@@ -337,19 +338,6 @@ async function protect(
   if (stored.value === null)
     return refused({ reason: 'failed', text: `${store} is gone`, fix: 'restore the state folder from a backup' });
   return ok(stored.value);
-}
-
-/** What no session, evaluation or grade may see, unless it is its own: everything of ours, and what the contract hides. */
-function hiddenPaths(record: RunRecord, contract: Contract): readonly string[] {
-  const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
-  const ours = [record.home, join(record.workspace, 'hma.yaml')];
-  return [
-    ...new Set(
-      [...ours, ...contract.evaluate.hidden, ...(contract.grade?.hidden ?? [])]
-        .filter((path) => existsSync(path))
-        .map(real),
-    ),
-  ].filter((path) => path !== record.workspace && path !== dirname(record.workspace));
 }
 
 function openedFact(given: { record: RunRecord; contract: Contract; tier: Tier; initial: string | null }): RunFact {

@@ -22,6 +22,7 @@ import type { Attempt, AttemptExit, Closure, Option, SessionName } from '../opti
 import type { Review } from '../review/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import { reviewerGrace } from '../run/schedule.ts';
+import { sessionConfinement, writeLoginProfile } from './confinement.ts';
 import { crashAt } from './crashPoints.ts';
 import { bringLogin, followLogin, type LoginSession } from './logins.ts';
 import { writeSessionPrompt } from './materials.ts';
@@ -163,7 +164,7 @@ async function prepareAttempt(
     return 'it was given up while it waited for its login';
   const launch = await adapter.prepare(context);
   if (!launch.ok) return launch.refusal.detail;
-  const { argv, stdin, readable, writable } = launch.value;
+  const { argv, stdin } = launch.value;
   const environment = sessionEnvironment({
     context,
     launch: launch.value,
@@ -173,6 +174,7 @@ async function prepareAttempt(
     shimFolder: room.runtime.shims,
     run: room.recorder.state.run,
   });
+  if (ownHome) writeLoginProfile(home, environment['PATH'] ?? '');
   const spec: ProgramSpec = {
     nonce: attempt.nonce,
     kind: review ? 'review' : 'attempt',
@@ -183,41 +185,20 @@ async function prepareAttempt(
     ...(adapter.harness && { groupIsOwn: true as const }),
     outputBytes: room.contract.limits.outputBytes,
     ...(stdin === undefined ? {} : { stdin }),
-    confinement: {
-      tier: room.isolation.tier,
-      nested: room.isolation.nested,
-      ...(uid === undefined ? {} : { uid }),
-      writable: [
-        ...(review ? [folder.scratch] : [room.workspace]),
-        ...(ownHome ? [] : [home]),
-        ...room.contract.isolation.writable,
-        ...writable,
-      ],
-      readable: [
-        room.workspace,
-        room.runtime.folder,
-        folder.shown,
-        ...socketFolder(room),
-        ...ownFolder(room),
-        ...room.contract.isolation.readable,
-        ...readable,
-      ],
+    confinement: sessionConfinement({
+      role: context.role,
+      contract: room.contract,
+      isolation: room.isolation,
+      workspace: room.workspace,
+      ...{ home, tmp: folder.tmp, scratch: folder.scratch, shown: folder.shown },
+      runtimeFolder: room.runtime.folder,
+      agentSocket: room.agentSocket,
       hidden: room.hidden,
-      home,
-      tmp: folder.tmp,
-      network: 'open',
-    },
+      launch: launch.value,
+    }),
   };
   return { spec, environment };
 }
-
-/** Other users reach the socket by its mode; an access list for reading alone would take that away. */
-const socketFolder = (room: Room): readonly string[] =>
-  room.isolation.tier === 'uid' ? [] : [join(room.agentSocket, '..')];
-
-/** The lease and the listing can't be cleaned away or forged where mounts can forbid it; elsewhere they are rebuilt. */
-const ownFolder = (room: Room): readonly string[] =>
-  room.isolation.tier === 'bubblewrap' ? [join(room.workspace, '.hma')] : [];
 
 /** A fresh context by construction (invariant 4): HOME and TMPDIR of an earlier attempt are gone before the next one starts. */
 async function freshFolders(

@@ -2,9 +2,13 @@ import { existsSync, realpathSync } from 'node:fs';
 
 import { adapters } from '../../agents/adapters.ts';
 import { findWorkspace } from '../../client/lookup.ts';
-import { preflight, type PreflightItem } from '../../client/preflight.ts';
+import { preflight, type Preflight, type PreflightItem } from '../../client/preflight.ts';
+import { examine } from '../../controller/doctor.ts';
+import { stateHome } from '../../ledger/places.ts';
+import { loadContract } from '../../task/load.ts';
 import { formatMessages } from '../../task/messages.ts';
 import { paperOf, sayJson, sayLines, type Desk } from '../desk.ts';
+import { doctorItems } from '../doctorItems.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { checkOutput } from '../schemas.ts';
 
@@ -17,20 +21,39 @@ export async function check(desk: Desk, options: { readonly json?: boolean }): P
     adapters: Object.keys(adapters),
     env: desk.env,
   });
-  const bad = found.items.some(({ state }) => state === 'bad');
-  if (options.json)
-    await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, tier: found.tier, items: found.items }));
+  const items = [...found.items, ...(await insideItems(desk, workspace, found))];
+  const bad = items.some(({ state }) => state === 'bad');
+  if (options.json) await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, tier: found.tier, items }));
   else {
     if (existsSync(`${workspace}/hma.yaml`)) desk.stderr.write(formatMessages(found.messages));
     await sayLines(
       desk,
-      found.items.flatMap((item) => itemLines(item, desk)),
+      items.flatMap((item) => itemLines(item, desk)),
     );
   }
   if (!bad) return exitCodes.ok;
-  return found.items.some(({ topic, state }) => topic === 'contract' && state === 'bad')
+  return items.some(({ topic, state }) => topic === 'contract' && state === 'bad')
     ? exitCodes.contract
     : exitCodes.failed;
+}
+
+/** What only shows from inside: a program is started in a session's confinement, and looks around. */
+async function insideItems(desk: Desk, workspace: string, { tier }: Preflight): Promise<PreflightItem[]> {
+  const loaded = await loadContract({
+    workspace,
+    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
+  });
+  if (!loaded.ok || !tier) return [];
+  const { contract } = loaded.value;
+  const home = stateHome(desk.env, contract.state);
+  try {
+    const report = await examine({ contract, workspace, home, tier: tier.tier, env: desk.env });
+    return doctorItems(report, tier.tier);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    const fix = 'Check that the state folder can be written (HMA_HOME).';
+    return [{ topic: 'inside', state: 'bad', what: 'the isolation could not be looked at from inside', detail, fix }];
+  }
 }
 
 function itemLines({ state, what, detail, fix }: PreflightItem, desk: Desk): string[] {

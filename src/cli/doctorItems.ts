@@ -1,0 +1,108 @@
+import type { PreflightItem } from '../client/preflight.ts';
+import { count } from '../base/words.ts';
+import type { DoctorReport } from '../controller/doctor.ts';
+import type { InsideAnswers } from '../controller/doctorInside.ts';
+import type { Tier } from '../machines/port.ts';
+
+type Item = Omit<PreflightItem, 'topic'>;
+
+const good = (what: string, detail = ''): Item => ({ state: 'good', what, detail, fix: null });
+const bad = (what: string, detail: string, fix: string): Item => ({ state: 'bad', what, detail, fix });
+const warning = (what: string, detail: string, fix: string | null): Item => ({ state: 'warning', what, detail, fix });
+
+/** What the doctor found inside the isolation, as entries of `hma check`. */
+export function doctorItems(report: DoctorReport, tier: Tier): PreflightItem[] {
+  const { answers, detail } = report;
+  const items =
+    answers === null
+      ? [
+          bad(
+            'no session could be started in its isolation',
+            detail,
+            'Look at what it says; another tier can be chosen with isolation: in hma.yaml.',
+          ),
+        ]
+      : [
+          closedItem(report, answers, tier),
+          ...workItems(answers),
+          ...(report.gpus > 0 ? [gpuItem(report.gpus, answers.gpus ?? 0)] : []),
+          ...answers.programs.filter(({ ok }) => !ok).map(({ said }) => programItem(said)),
+        ];
+  return items.map((item) => ({ topic: 'inside', ...item }));
+}
+
+/** What must be closed: the run's state, what the task hides (grades among it), what is private in HOMEs. */
+function closedItem({ tried }: DoctorReport, { open }: InsideAnswers, tier: Tier): Item {
+  const readable = [...open.state, ...open.hidden, ...open.homes];
+  const looked = [
+    "the runs' state",
+    count(tried.hidden, 'hidden path'),
+    `${count(tried.homes, 'private file')} of HOMEs`,
+  ].join(', ');
+  if (readable.length === 0) return good(`inside, a session can't read ${looked}`);
+  const some = `${readable.slice(0, 6).join(', ')}${readable.length > 6 ? ` and ${readable.length - 6} more` : ''}`;
+  const onlyHomes = open.state.length + open.hidden.length === 0;
+  if (tier === 'uid' && onlyHomes)
+    return warning(
+      `inside, what everybody may read in HOMEs can be read: ${some}`,
+      `Looked at: ${looked}.`,
+      'Close it to others: chmod o-rwx.',
+    );
+  return tier === 'none'
+    ? warning(
+        `without isolation sessions can read ${some}`,
+        `Looked at: ${looked}.`,
+        'Use isolation, or keep graders on another machine.',
+      )
+    : bad(
+        `inside, a session can read ${some}`,
+        `Looked at: ${looked}.`,
+        'Report this, and use another tier: isolation: in hma.yaml.',
+      );
+}
+
+function workItems({ writable, hma, network }: InsideAnswers): Item[] {
+  const shells = Object.entries(hma).filter(([how]) => how !== 'PATH');
+  const missing = shells.filter(([, path]) => path === null).map(([how]) => how);
+  return [
+    writable
+      ? good('inside, the workspace can be written')
+      : bad('inside, the workspace can not be written', '', 'Check its owner and mode, and isolation: in hma.yaml.'),
+    hma['PATH'] === null || hma['PATH'] === undefined
+      ? bad(
+          'inside, hma is not found',
+          'Agents submit with it.',
+          'Check that the state folder may hold programs (mount option noexec).',
+        )
+      : missing.length > 0
+        ? warning(
+            `inside, login shells do not find hma: ${missing.join(', ')}`,
+            'An agent that uses one has to be told the path.',
+            null,
+          )
+        : good(`inside, hma is found, from ${count(shells.length, 'kind')} of login shell too`),
+    network
+      ? good('inside, the network is open, as sessions need it')
+      : bad(
+          'inside, the network is closed',
+          'Agents reach no model.',
+          'Check firewall and network namespaces of this machine.',
+        ),
+  ];
+}
+
+const gpuItem = (there: number, seen: number): Item =>
+  seen === there
+    ? good(`inside, ${count(seen, 'GPU')} can be used`)
+    : bad(
+        `inside, ${seen} of ${count(there, 'GPU')} can be seen`,
+        'nvidia-smi -L said so.',
+        'Check the device nodes of this container or machine.',
+      );
+
+const programItem = (said: string): Item =>
+  bad(
+    "inside, an agent's program does not start",
+    said,
+    'Name its folder in isolation.readable, or install it elsewhere.',
+  );
