@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { AgentAdapter, FailureReason } from '../../src/agents/port.ts';
 import type { Tier } from '../../src/machines/port.ts';
 import { allProcesses, signalProcess } from '../../src/machines/processes.ts';
+import { observeRunner } from '../../src/machines/runnerControl.ts';
+import type { RunnerExit } from '../../src/machines/runnerFiles.ts';
 import { until as waitFor } from '../machines/machineRoom.ts';
 import {
   startModelServer,
@@ -70,6 +72,13 @@ export function harnessRig(harness: HarnessUnderTest) {
 const until = (session: RealSession, what: string, holds: () => boolean): Promise<unknown> =>
   waitFor(`${what}\n${session.output().slice(-3000)}`, holds, 90_000);
 
+/** Its own end: a harness that tries again takes its time. */
+export async function ended(session: RealSession): Promise<RunnerExit> {
+  const { dir } = session.started;
+  await waitFor(`its end\n${session.output().slice(-3000)}`, () => observeRunner(dir).kind === 'ended', 165_000);
+  return session.ended();
+}
+
 const tiers: readonly Tier[] = ['bubblewrap', 'none'];
 const works: Script = [
   { shell: 'echo one' },
@@ -109,7 +118,7 @@ export function commonCases(harness: HarnessUnderTest, rig: ReturnType<typeof ha
         },
       },
     );
-    const exit = await session.ended();
+    const exit = await ended(session);
     expect(session.failure(exit), session.output()).toBeNull();
     const [first] = rig.requestsOf(name);
     expect(first).toMatchObject({ model: harness.model, key: scriptedKey });
@@ -140,7 +149,7 @@ export function commonCases(harness: HarnessUnderTest, rig: ReturnType<typeof ha
   it('takes a prompt beyond the longest argument, and one that begins like a command of its own', async () => {
     const prompt = `/clear is the first word of ${'a long task '.repeat(20_000)}THE-END`;
     const { session, name } = await rig.start([{ text: 'Read.' }], { context: { prompt } });
-    const exit = await session.ended();
+    const exit = await ended(session);
     expect(session.failure(exit), session.output()).toBeNull();
     const body = JSON.stringify(rig.requestsOf(name)[0]?.body);
     for (const part of ['/clear is the first word', 'THE-END']) expect(body).toContain(part);
@@ -171,7 +180,7 @@ export function commonCases(harness: HarnessUnderTest, rig: ReturnType<typeof ha
     await until(session, 'the tool to run', () => wrote(session, 'running'));
     for (const [pid, one] of allProcesses())
       if (belongsTo(pid, session.context.home) && !isRunner(pid)) signalProcess({ pid, start: one.start }, 'SIGKILL');
-    const exit = await session.ended();
+    const exit = await ended(session);
     expect(exit.signal).toBe('SIGKILL');
     expect(session.failure(exit)).toMatchObject({ reason: 'crash' });
     expect(sumOf(await session.responses())).toEqual(sentBefore(name));
@@ -200,7 +209,7 @@ export function faultCases(
   for (const [what, fault, reason, resetAt] of cases)
     it(`${what} is told`, async () => {
       const { session, name } = await rig.start([{ fault }], { tier: 'none', agent: { permissions: 'bypass' } });
-      const failure = session.failure(await session.ended());
+      const failure = session.failure(await ended(session));
       expect(failure, session.output()).toMatchObject({
         reason,
         detail: expect.stringContaining(harness.adapter.harness?.title ?? '?') as string,
@@ -213,7 +222,7 @@ export function faultCases(
 
   it('a hiccup is survived', async () => {
     const { session, name } = await rig.start([{ text: 'Done.', fault: { kind: 'unavailable' }, faultTimes: 2 }]);
-    expect(session.failure(await session.ended()), session.output()).toBeNull();
+    expect(session.failure(await ended(session)), session.output()).toBeNull();
     expect(sumOf(await session.responses())).toEqual(rig.server.sent(name));
   });
 }

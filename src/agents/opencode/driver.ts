@@ -37,7 +37,7 @@ export const opencodeDriver: Driver = async (drive, session) => {
   createInterface({ input: child.stderr, crlfDelay: Infinity }).on('line', (line) => {
     const error = streamError(line);
     if (error === null) {
-      if (!/^timestamp=/u.test(line)) process.stderr.write(`${line}\n`);
+      if (!line.startsWith('timestamp=')) process.stderr.write(`${line}\n`);
       return;
     }
     failures += 1;

@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type * as sqlite from 'node:sqlite';
 
 import { countOf, fieldsOf, numberOf, textOf } from '../fields.ts';
 import { parseJsonLine } from '../jsonLine.ts';
@@ -41,10 +42,10 @@ export function opencodeResponses(place: AttemptPlace): ResponseReader {
 type Row = Readonly<Record<string, unknown>>;
 
 function rowsOf(file: string, given: readonly [since: number, folder: string]): readonly Row[] {
-  const sqlite = sqliteModule();
-  if (!sqlite) return [];
+  const module = sqliteModule();
+  if (!module) return [];
   try {
-    const database = new sqlite.DatabaseSync(file, { readOnly: true, timeout: 500 });
+    const database = new module.DatabaseSync(file, { readOnly: true, timeout: 500 });
     try {
       return database.prepare(steps).all(...given);
     } finally {
@@ -56,7 +57,7 @@ function rowsOf(file: string, given: readonly [since: number, folder: string]): 
 }
 
 /** Node's own SQLite; null where it has none. Its warning that it is experimental is nobody's business and is left out. */
-function sqliteModule(): typeof import('node:sqlite') | null {
+function sqliteModule(): typeof sqlite | null {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {

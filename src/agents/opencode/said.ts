@@ -28,7 +28,7 @@ export function readFailure(line: string): OpencodeFailure | null {
 /** What one line of an opencode session's output says: an event of `run --format json`, a line of our driver, or plain text. Pure. */
 export function sayOpencode(line: string): readonly SaidLine[] {
   const event = parseJsonLine(line);
-  if (event === undefined) return /^timestamp=/u.test(line) ? [] : said('note', line);
+  if (event === undefined) return line.startsWith('timestamp=') ? [] : said('note', line);
   return sayEvent(fieldsOf(event));
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-import { commonCases, harnessRig } from '../harnessCases.ts';
+import { commonCases, ended, harnessRig } from '../harnessCases.ts';
 import { opencodeUnderTest } from '../opencodeUnderTest.ts';
 
 const rig = harnessRig(opencodeUnderTest);
@@ -20,12 +20,12 @@ it('does not start where the workspace has plugins, which nothing keeps it from 
 
 it('offers the commands of the session as tools when asked to', async () => {
   const { session, name } = await rig.start([{ text: 'Done.' }], { agent: { tools: 'mcp' } });
-  await session.ended();
+  await ended(session);
   expect(rig.requestsOf(name)[0]?.tools.join(' '), session.output()).toMatch(/hma.*submit/u);
 });
 
 it('limited, works with shell and files without being asked', async () => {
   const { session } = await rig.start([{ shell: 'echo 1 > made.txt' }, { text: 'Done.' }], { tier: 'none' });
-  expect(session.failure(await session.ended()), session.output()).toBeNull();
+  expect(session.failure(await ended(session)), session.output()).toBeNull();
   expect(session.room.read('made.txt'), session.output()).toBe('1\n');
 });
