@@ -121,7 +121,7 @@ function ground(
     },
     runDetached: async (workspace) =>
       void (await execa(process.execPath, [hmaBundle, 'run', '--detach'], { cwd: workspace, env: { HMA_HOME: home } })),
-    reaches: (workspace, what, is) => runReaches({ workspace, home }, what, is, 120_000),
+    reaches: (workspace, what, is) => runReaches({ workspace, home }, what, is, 300_000),
     runOf: (workspace) => runsIn({ workspace, home })[0]?.run ?? '',
     hold: (words) => hold(words, root),
   };
