@@ -156,7 +156,13 @@ export class Workbench implements AsyncDisposable {
 
   /** Right-clicks something and chooses an entry of its menu. */
   async choose(on: Locator, entry: string | RegExp): Promise<void> {
-    await (await contextMenu(this.page, on, entry)).click();
+    // an editor that has just opened may take the focus, and the menu goes
+    await until(`"${String(entry)}" to be chosen from a menu`, async () => {
+      const item = await contextMenu(this.page, on, entry);
+      if (await happens(item.click({ timeout: 5000 }))) return true;
+      await this.page.keyboard.press('Escape');
+      return false;
+    });
   }
 
   /** The words that come up under the mouse. */
