@@ -64,6 +64,7 @@ test('the status page shows tokens and cost by agent and model, what is left of 
     '  A ada  opus             1  1.00M    800k   40.0k  $2.40     $6.00',
     '  B bob  unheard          1  1.20k       0     300      —         —',
   ]);
+  expect(lines[1]).toMatch(/ · 1\.04M\/5\.00M tokens · /);
   for (const columns of [20, 40, 80]) expect(page(columns).filter((line) => widthOf(line) > columns)).toEqual([]);
 });
 

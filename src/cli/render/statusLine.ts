@@ -1,12 +1,14 @@
+import { explorationUsage, sumOf } from '../../analysis/usage.ts';
 import { sayMoment } from '../../base/moment.ts';
 import { isUndecided } from '../../experiments/model.ts';
 import type { Option } from '../../options/model.ts';
+import { tokensOf } from '../../options/usage.ts';
 import type { RunState } from '../../run/model.ts';
 import { capOf, explorationEndsAt, reviewWindowEndsAt } from '../../run/schedule.ts';
 import type { Given } from '../../base/fact.ts';
 import { count, sayWord } from '../../base/words.ts';
 import { sayAgent, type Paper } from './scene.ts';
-import { sayLength } from '../../base/numbers.ts';
+import { sayLength, sayTokens } from '../../base/numbers.ts';
 import { fit } from './text.ts';
 
 /** The one line at the bottom of a terminal: phase, session, accepted against the cap, what is being judged, time left. */
@@ -59,7 +61,15 @@ function counts(state: RunState): string[] {
       : '',
     state.budgets.experiments === null ? '' : `${state.archive.length}/${state.budgets.experiments} in all`,
     pending > 0 ? `${count(pending, 'experiment')} being judged` : '',
+    tokenCount(state),
   ];
+}
+
+/** Tokens of exploration so far, against their cap; empty where no harness has told any. */
+function tokenCount(state: RunState): string {
+  const used = tokensOf(sumOf(explorationUsage(state)));
+  const { tokens } = state.budgets;
+  return used === 0 ? '' : `${sayTokens(used)}${tokens === undefined ? '' : `/${sayTokens(tokens)}`} tokens`;
 }
 
 function timeLeft(state: RunState, given: Given): string {
