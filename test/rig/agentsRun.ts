@@ -137,9 +137,9 @@ function sumOf(responses: readonly Response[]): Sent {
   };
 }
 
-/** A shell command that writes a candidate which no other option or call wrote, submits it and prints the receipt. */
+/** A shell command that writes a candidate which no other option or call wrote, submits it and prints the receipt. Gemini CLI refuses any `$(…)`. */
 export const submitCommand = (value: number): string =>
-  `echo $((HMA_OPTION * 100 + ${value})) > candidate.txt && hma submit --wait 60 --json`;
+  `expr $HMA_OPTION '*' 100 + ${value} > candidate.txt && hma submit --wait 60 --json`;
 
 /** Steps of an option that submits so many candidates, and then says that it is done. */
 export const submits = (count: number): readonly Step[] => [

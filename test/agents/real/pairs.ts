@@ -23,13 +23,15 @@ export const submitsThenThinks = (count: number): readonly Step[] => [
   thinking,
 ];
 
-/** A sleep that no session waits for, in a session of its own. */
-const leftBehind = 'nohup setsid sleep 86411 >/dev/null 2>&1 &';
+/** A sleep that no session waits for; it is in a session of its own before its command ends, at which some harnesses end the command's group. */
+const leaveJob =
+  "nohup setsid sh -c 'touch left.txt; exec sleep 86411' >/dev/null 2>&1 & " +
+  'while [ ! -e left.txt ]; do sleep 0.05; done; rm left.txt; echo started';
 
 /** An option that leaves a job behind, submits in the middle of a compound command, and is ended at its second candidate. */
 export const untidy: Script = {
   steps: [
-    { think: 'I look around.', say: 'A job in the background.', shell: `${leftBehind} echo started` },
+    { think: 'I look around.', say: 'A job in the background.', shell: leaveJob },
     { say: 'The first.', shell: submitCommand(1) },
     {
       say: 'The second, in the middle of other things.',
