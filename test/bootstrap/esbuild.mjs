@@ -1,5 +1,5 @@
 // @ts-check
-// Bundles src/ to files in dist/. `--watch` rebuilds on change, `--quiet` prints only what is wrong.
+// Bundles src/ to files in dist/. `--watch` rebuilds on change, `--quiet` prints only what is wrong, `--fresh` leaves nothing of earlier builds.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { build, context } from 'esbuild';
@@ -17,7 +17,7 @@ import { root } from './environment.mjs';
 export const entries = [
   { out: 'cli.js', source: 'src/cli.ts', program: true, shared: true },
   { out: 'session.js', source: 'src/session.ts', program: true, light: true },
-  { out: 'drive.js', source: 'src/drive.ts' },
+  { out: 'drive.js', source: 'src/drive.ts', shared: true },
   { out: 'keeper.js', source: 'src/controller/keeper.ts', shared: true },
   { out: 'mcp.js', source: 'src/mcp.ts', shared: true },
   { out: 'controller.js', source: 'src/controller/main.ts', shared: true },
@@ -66,10 +66,23 @@ const publish = (made) => ({
 /** How long what earlier bundles shared is kept, ms: a program that was started from them may still load a part. */
 const sharedKeptMs = 10 * 60_000;
 
-/** @param {string} folder @param {readonly string[]} current names of the files that the bundles import now */
-const removeOldShared = (folder, current) => {
-  for (const name of readdirSync(folder).filter((each) => isShared(each) && !current.includes(each)))
-    if (Date.now() - statSync(join(folder, name)).mtimeMs > sharedKeptMs) rmSync(join(folder, name), { force: true });
+/**
+ * Removes what earlier bundles shared and none of these imports.
+ * @param {string} folder
+ * @param {number} keptMs how old it must be
+ */
+export const removeOldShared = (folder, keptMs) => {
+  const used = new Set();
+  const waiting = entries.map((entry) => entry.out).filter((name) => existsSync(join(folder, name)));
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    for (const [, next] of readFileSync(join(folder, name), 'utf8').matchAll(/"\.\/(shared-\w+\.js)"/g)) {
+      if (next === undefined || used.has(next)) continue;
+      used.add(next);
+      waiting.push(next);
+    }
+  }
+  for (const name of readdirSync(folder).filter((each) => isShared(each) && !used.has(each)))
+    if (Date.now() - statSync(join(folder, name)).mtimeMs >= keptMs) rmSync(join(folder, name), { force: true });
 };
 
 /**
@@ -91,7 +104,7 @@ export const bundleOptions = (entry, folder) => ({
   banner: { js: banner(entry) },
   minifySyntax: true,
   minifyWhitespace: true,
-  minifyIdentifiers: entry.page === true,
+  minifyIdentifiers: entry.page === true || entry.vscode === true,
   jsx: 'automatic',
   jsxImportSource: 'preact',
   legalComments: 'none', // the licences are written whole to licenses.txt
@@ -203,12 +216,8 @@ export const buildAll = async (folder) => {
     for (const each of bundledPackages(metafile)) packages.add(each);
     const words = made.flatMap((entry) => complaint(entry, metafile) ?? []);
     wrong.push(...words);
-    if (made.length > 1)
-      removeOldShared(
-        folder,
-        Object.keys(metafile.outputs).map((path) => basename(path)),
-      );
   }
+  removeOldShared(folder, sharedKeptMs);
   writeFileSync(join(folder, 'licenses.txt'), licences([...packages].toSorted()));
   const missing = entries.filter((entry) => !present.includes(entry));
   for (const entry of missing) rmSync(join(folder, entry.out), { force: true });
@@ -239,6 +248,7 @@ const main = async (words) => {
     console.log(`${relative(process.cwd(), folder)}: ${built.join(', ')} (${took} ms)`);
   }
   if (wrong.length > 0) return 1;
+  if (words.includes('--fresh')) removeOldShared(folder, 0);
   if (words.includes('--watch')) await watchAll(folder);
   return 0;
 };

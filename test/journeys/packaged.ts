@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { projectEnvironment, root } from '../bootstrap/environment.mjs';
+import { removeOldShared } from '../bootstrap/esbuild.mjs';
 import { ensureInstallation } from '../hosts/installation.ts';
 
 const output = join(root, 'test-output/journeys');
@@ -15,6 +16,7 @@ export const packageExtension = async (): Promise<string> => {
   if (!existsSync(join(root, 'dist/extension.cjs'))) {
     throw new Error('dist/extension.cjs is not there, so there is nothing to package. First: npm run build');
   }
+  removeOldShared(join(root, 'dist'), 0);
   const vsix = join(root, 'test-output/hma.vsix');
   const flags = ['--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links', '--out', vsix];
   await execa('vsce', ['package', ...flags], {
