@@ -1,5 +1,5 @@
 /** Names of the harnesses that this version can start, without what starts them: for editors and checks. */
-export const adapterNames = ['command', 'demo', 'claude-code', 'codex'] as const;
+export const adapterNames = ['command', 'demo', 'claude-code', 'codex', 'kimi', 'gemini', 'qwen', 'opencode'] as const;
 
 /** One of them. */
 export type AdapterName = (typeof adapterNames)[number];

@@ -5,8 +5,12 @@ import { claudeCodeAdapter } from './claudeCode/adapter.ts';
 import { codexAdapter } from './codex/adapter.ts';
 import { commandAdapter } from './command/adapter.ts';
 import { demoAdapter } from './demo/adapter.ts';
+import { geminiAdapter } from './gemini/adapter.ts';
+import { kimiAdapter } from './kimi/adapter.ts';
+import { opencodeAdapter } from './opencode/adapter.ts';
 import type { AgentAdapter } from './port.ts';
 import { withPreset, type PresetRefusal } from './presets.ts';
+import { qwenAdapter } from './qwen/adapter.ts';
 
 /** All harnesses this version can start, by the name that `agents.*.adapter` uses. */
 export const adapters: Readonly<Record<string, AgentAdapter>> = {
@@ -14,10 +18,14 @@ export const adapters: Readonly<Record<string, AgentAdapter>> = {
   demo: demoAdapter,
   'claude-code': claudeCodeAdapter,
   codex: codexAdapter,
+  kimi: kimiAdapter,
+  gemini: geminiAdapter,
+  qwen: qwenAdapter,
+  opencode: opencodeAdapter,
 } satisfies Readonly<Record<AdapterName, AgentAdapter>>;
 
 /** Harnesses that are planned, so that their names are answered with more than "unknown". */
-const planned = ['opencode', 'gemini', 'qwen', 'kimi', 'copilot'];
+const planned = ['copilot'];
 
 /** Why a choice names no adapter, or a preset that its adapter can't use; in words for the task's author. */
 export interface AdapterRefusal {

@@ -1,7 +1,5 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import { ok, refused, type Result } from '../base/result.ts';
+import { hasLogin } from './loginStore.ts';
 import type { LoginPlan, PrepareRefusal, SessionContext } from './port.ts';
 
 /** By what a session is let in: a key in a variable, or the files of a login. */
@@ -28,23 +26,10 @@ export async function credentialOf(
   const variable = agent.keyVariable ?? taken.keys.find((name) => outer[name]) ?? taken.keys[0];
   const value = variable === undefined ? undefined : outer[variable];
   if (variable !== undefined && value) return ok({ kind: 'key', variable, value });
-  if (agent.keyVariable === undefined && taken.login && (await hasLogin(context, taken.login)))
-    return ok({ kind: 'login' });
+  if (agent.keyVariable === undefined && taken.login && isSignedIn(context, taken.login)) return ok({ kind: 'login' });
   const how = taken.login && agent.keyVariable === undefined ? `, or run \`hma login ${agent.adapter}\`` : '';
   return refused({ reason: 'not_configured', detail: `agent ${agent.name} has no login: set ${variable}${how}` });
 }
 
-async function hasLogin({ home, login }: Pick<SessionContext, 'home' | 'login'>, plan: LoginPlan): Promise<boolean> {
-  for (const folder of [login, home]) {
-    const there = await Promise.all(
-      plan.files.map((file) =>
-        access(join(folder, file)).then(
-          () => true,
-          () => false,
-        ),
-      ),
-    );
-    if (there.includes(true)) return true;
-  }
-  return false;
-}
+const isSignedIn = ({ home, login }: Pick<SessionContext, 'home' | 'login'>, plan: LoginPlan): boolean =>
+  [login, home].some((folder) => hasLogin({ folder, plan }));

@@ -16,12 +16,17 @@ import { pathWithClis } from '../rig/agentsRun.ts';
 export interface RealSessionWish {
   readonly adapter: AgentAdapter;
   readonly tier: Tier;
-  readonly agent?: Partial<AgentChoice>;
+  /** `keyVariable: null` takes the scripted key away: a login is used. */
+  readonly agent?: Partial<Omit<AgentChoice, 'keyVariable'>> & { readonly keyVariable?: string | null };
   readonly context?: Partial<SessionContext>;
   /** Variables of the controller, beside PATH and the key SCRIPTED_KEY. */
   readonly outer?: Readonly<Record<string, string>>;
   /** Files of the workspace before it starts. */
   readonly files?: (workspace: string) => void;
+  /** Files of its HOME before the adapter prepares it: a login. */
+  readonly homeFiles?: (home: string) => void;
+  /** Called between the preparation and the start. */
+  readonly prepared?: (context: SessionContext) => void;
   /** What is changed of the drive that the adapter's driver gets. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -58,6 +63,7 @@ export async function startRealSession(wish: RealSessionWish): Promise<RealSessi
   const { context, shims } = contextIn(room, wish);
   const launch = await adapter.prepare(context);
   if (!launch.ok) throw new Error(launch.refusal.detail);
+  wish.prepared?.(context);
   const { argv, readable, writable } = launch.value;
   const stdin = withSettings(launch.value.stdin, wish.settings);
   const environment = sessionEnvironment({
@@ -134,12 +140,14 @@ function contextIn(room: MachineRoom, wish: RealSessionWish): { context: Session
   writeFileSync(join(shims, 'hma'), '#!/bin/sh\necho "this is the shim: $*"\n');
   chmodSync(join(shims, 'hma'), 0o755);
   wish.files?.(room.workspace);
+  wish.homeFiles?.(home);
   const prompt = wish.context?.prompt ?? 'Improve the candidate.\n';
   const promptFile = join(shown, 'prompt.md');
   writeFileSync(promptFile, prompt);
   const inbox = join(shown, 'inbox-1.jsonl');
   writeFileSync(inbox, '');
   const workspace = join(base, 'workspace');
+  const { keyVariable = 'SCRIPTED_KEY', ...rest } = wish.agent ?? {};
   const context: SessionContext = {
     role: 'explore',
     workspace,
@@ -164,8 +172,8 @@ function contextIn(room: MachineRoom, wish: RealSessionWish): { context: Session
       adapter: wish.adapter.name,
       prompt: 'file',
       environment: [],
-      keyVariable: 'SCRIPTED_KEY',
-      ...wish.agent,
+      ...rest,
+      ...(keyVariable !== null && { keyVariable }),
     },
   };
   return { context, shims };

@@ -13,7 +13,7 @@ import type { DriveSettings } from './driver.ts';
 import { codexLogin } from './login.ts';
 import { codexResponses } from './responses.ts';
 import { sayCodex } from './said.ts';
-import { configArguments, configToml, settingsFor } from './settings.ts';
+import { configArguments, configToml, isSandboxed, settingsFor } from './settings.ts';
 
 /** The first is what Codex's makers call it in their documentation. */
 const keys = ['OPENAI_API_KEY', 'CODEX_API_KEY'];
@@ -79,6 +79,10 @@ async function prepare(given: SessionContext): Promise<Result<Launch, PrepareRef
       goal: context.mode === 'single' ? goalOf(context) : null,
       effortGiven: agent.effort !== undefined,
       patienceMs,
+      expected: {
+        modelProvider: key || agent.baseUrl !== undefined ? 'hma' : null,
+        sandbox: isSandboxed(context) ? 'workspaceWrite' : 'dangerFullAccess',
+      },
       instructions: own ? null : await instructionsIn(cwd),
     } satisfies DriveSettings,
   };

@@ -4,6 +4,17 @@ import * as z from 'zod';
 
 import { deliveredLine, type Drive, type Driver, type DriverSession, type InboxMessage } from '../driver.ts';
 import { startAppServer, type AppServer } from './appServer.ts';
+import {
+  errorSchema,
+  goalSchema,
+  modelsSchema,
+  terminalsSchema,
+  threadSchema,
+  turnEventSchema,
+  turnSchema,
+  unwanted,
+  warningSchema,
+} from './protocol.ts';
 
 /** What the adapter tells its driver. */
 const driveSettings = z.object({
@@ -11,6 +22,8 @@ const driveSettings = z.object({
   goal: z.string().max(4000).nullable(),
   /** A given effort is in the configuration; without one the model's highest is used. */
   effortGiven: z.boolean(),
+  /** What the thread must turn out to have: with a configuration that it did not take Codex goes on with its defaults. */
+  expected: z.object({ modelProvider: z.string().nullable(), sandbox: z.enum(['dangerFullAccess', 'workspaceWrite']) }),
   /** Text of instruction files, for where Codex doesn't read them by itself. */
   instructions: z.string().nullable(),
   /** How long Codex may try again and again without anything coming of it, ms: by itself it waits for a network for ever. */
@@ -30,51 +43,6 @@ const closeMs = 5000;
 
 /** Exit codes of the driver itself: a turn failed, the configuration was not taken. */
 const exits = { failed: 1, misconfigured: 78 } as const;
-
-/** Notifications that say nothing which a later one doesn't say as a whole, or that are not about the session. */
-const unwanted = [
-  'item/agentMessage/delta',
-  'item/plan/delta',
-  'item/reasoning/textDelta',
-  'item/reasoning/summaryTextDelta',
-  'item/reasoning/summaryPartAdded',
-  'item/commandExecution/outputDelta',
-  'item/fileChange/outputDelta',
-  'turn/diff/updated',
-  'thread/readState/changed',
-  'remoteControl/status/changed',
-];
-
-const modelsSchema = z.looseObject({
-  data: z.array(
-    z.looseObject({
-      model: z.string(),
-      supportedReasoningEfforts: z.array(z.looseObject({ reasoningEffort: z.string() })),
-    }),
-  ),
-});
-const threadSchema = z.looseObject({
-  thread: z.looseObject({ id: z.string() }),
-  model: z.string(),
-  cwd: z.string(),
-});
-const turnSchema = z.looseObject({ turn: z.looseObject({ id: z.string() }) });
-const turnEventSchema = z.looseObject({
-  threadId: z.string(),
-  turn: z.looseObject({
-    id: z.string(),
-    status: z.string(),
-    error: z.looseObject({ message: z.string() }).nullish(),
-  }),
-});
-const goalSchema = z.looseObject({ threadId: z.string(), goal: z.looseObject({ status: z.string() }) });
-const terminalsSchema = z.looseObject({ data: z.array(z.looseObject({ command: z.string() })) });
-const errorSchema = z.looseObject({
-  threadId: z.string(),
-  willRetry: z.boolean(),
-  error: z.looseObject({ message: z.string(), additionalDetails: z.string().nullish() }),
-});
-const warningSchema = z.looseObject({ summary: z.string(), details: z.string().nullish() });
 
 /**
  * Speaks the protocol of `codex app-server`: one thread, the prompt as its first turn, a person's messages steered into the running
@@ -150,9 +118,9 @@ class Conversation {
     const opened = await this.#ask('thread/start', {}, threadSchema);
     if (!opened) return null;
     const { thread, model, cwd } = opened;
-    const wanted = await realpath(this.#drive.cwd);
-    if ((await realpath(cwd).catch(() => cwd)) !== wanted) {
-      this.#fail(exits.misconfigured, `codex works in ${cwd} instead of ${wanted}; nothing was started there`);
+    const wrong = await this.#differenceIn(opened);
+    if (wrong !== null) {
+      this.#fail(exits.misconfigured, `codex did not take its configuration: ${wrong}`);
       return null;
     }
     const effort = this.#settings.effortGiven ? {} : { effort: await this.#highestEffort(model) };
@@ -160,6 +128,18 @@ class Conversation {
       JSON.stringify({ method: 'hma/thread', params: { threadId: thread.id, model, cwd, ...effort } }),
     );
     return { threadId: thread.id, effort };
+  }
+
+  /** What a thread has that the session was not to have; null = nothing. */
+  async #differenceIn(opened: z.infer<typeof threadSchema>): Promise<string | null> {
+    const { modelProvider, sandbox } = this.#settings.expected;
+    const wanted = await realpath(this.#drive.cwd);
+    if ((await realpath(opened.cwd).catch(() => opened.cwd)) !== wanted)
+      return `it works in ${opened.cwd} instead of ${wanted}`;
+    if (modelProvider !== null && opened.modelProvider !== modelProvider)
+      return `its provider is ${opened.modelProvider} instead of ${modelProvider}`;
+    if (opened.sandbox.type !== sandbox) return `its sandbox is ${opened.sandbox.type} instead of ${sandbox}`;
+    return opened.approvalPolicy === 'never' ? null : 'it would ask a person for approval';
   }
 
   /** The strongest effort of a model, but for `ultra`, which is a team of agents; `high` of a model that Codex doesn't know. */
@@ -201,8 +181,8 @@ class Conversation {
         return this.#wentOn();
       case 'configWarning': {
         const warning = warningSchema.safeParse(params).data;
-        // With a configuration that it can't read Codex goes on with its defaults: another endpoint, another model, no sandbox as wanted.
-        if (warning?.summary.startsWith('Invalid configuration'))
+        // A file that it can't read. Without a path it is a startup that was overtaken by a login's renewal: the thread reads anew.
+        if (warning?.path && warning.summary.startsWith('Invalid configuration'))
           this.#fail(
             exits.misconfigured,
             `codex did not take its configuration: ${warning.details ?? warning.summary}`,
