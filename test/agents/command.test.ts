@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { adapterNames } from '../../src/agents/adapterNames.ts';
 import { adapterFor, adapters } from '../../src/agents/adapters.ts';
 import { commandAdapter } from '../../src/agents/command/adapter.ts';
 import type { Launch, SessionContext } from '../../src/agents/port.ts';
@@ -157,21 +158,21 @@ describe('how an attempt ended', () => {
 });
 
 describe('adapters by name', () => {
-  it('are command and demo; their records agree with their names', () => {
-    expect(Object.entries(adapters).map(([name, adapter]) => [name, adapter.name])).toEqual([
-      ['command', 'command'],
-      ['demo', 'demo'],
-    ]);
+  it('agree with their own names, and each harness declares what it is', () => {
+    for (const [name, adapter] of Object.entries(adapters)) {
+      expect(adapter.name).toBe(name);
+      if (adapter.harness) expect(adapter.harness.tested.length, name).toBeGreaterThan(0);
+    }
     expect(adapterFor({ name: 'a', adapter: 'command' })).toEqual({ ok: true, value: commandAdapter });
   });
 
   it('refuse a harness that is not there yet, and a name that none has', () => {
-    expect(adapterFor({ name: 'a', adapter: 'claude-code' })).toEqual({
+    expect(adapterFor({ name: 'a', adapter: 'copilot' })).toEqual({
       ok: false,
       refusal: {
         reason: 'unknown_adapter',
         detail:
-          'the adapter `claude-code` of agent a is not available yet in this version; use the adapter `command` with its command line',
+          'the adapter `copilot` of agent a is not available yet in this version; use the adapter `command` with its command line',
       },
     });
     for (const adapter of ['comand', 'constructor', '__proto__', '']) {
@@ -180,5 +181,15 @@ describe('adapters by name', () => {
         refusal: { detail: expect.stringContaining('use one of `command`, `demo`') as string },
       });
     }
+  });
+
+  it('refuse a preset that does not exist or that the harness does not speak', () => {
+    const detailOf = (preset: string, adapter: string): string => {
+      const found = adapterFor({ name: 'a', adapter, preset });
+      return found.ok ? '' : found.refusal.detail;
+    };
+    expect(detailOf('glm', 'claude-code')).toBe('');
+    expect(detailOf('gml', 'claude-code')).toContain('use one of `glm`');
+    expect(detailOf('glm', 'codex')).toContain('it is for `claude-code`');
   });
 });
