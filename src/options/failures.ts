@@ -1,6 +1,7 @@
 import type { Given } from '../base/fact.ts';
 import type { Failure, FailureReason } from '../agents/port.ts';
 import type { PauseReason, RunState } from '../run/model.ts';
+import { sayWord } from '../base/words.ts';
 import { explorationEndsAt } from '../run/schedule.ts';
 import { otherAgent, type AgentSlot, type UsageLimitPolicy } from '../task/model.ts';
 import type { Option } from './model.ts';
@@ -148,7 +149,7 @@ export function allOutUntil(state: RunState, wall: number): number | null {
 /** A failure in words for a person, with what to do where only a person can do something. */
 function sayFailure(state: RunState, option: Option, failure: Failure): string {
   const { name, adapter } = state.terms.agents[option.agent];
-  const said = `${name}: ${failure.reason} (${failure.detail})`;
+  const said = `${name}: ${sayWord(failure.reason)} (${failure.detail.replace(/[.\s]+$/, '')})`;
   if (failure.reason === 'login_expired') return `${said}; sign in again with hma login ${adapter}, or renew the key`;
   if (failure.reason === 'model_not_found')
     return `${said}; the model is never changed silently: choose another in hma.yaml`;

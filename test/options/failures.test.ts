@@ -231,7 +231,7 @@ describe('other reasons', () => {
           type: 'run.paused',
           data: {
             reason: 'agent_failed',
-            detail: 'ada: login_expired (so it said); sign in again with hma login demo, or renew the key',
+            detail: 'ada: login expired (so it said); sign in again with hma login demo, or renew the key',
             by: 'hma',
           },
         },
