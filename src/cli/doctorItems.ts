@@ -28,7 +28,12 @@ export function doctorItems(report: DoctorReport, tier: Tier): PreflightItem[] {
           ...(report.gpus > 0 ? [gpuItem(report.gpus, answers.gpus ?? 0)] : []),
           ...answers.programs.filter(({ ok }) => !ok).map(({ said }) => programItem(said)),
         ];
-  return items.map((item) => ({ topic: 'inside', ...item }));
+  const turned = report.turns.map(({ agent, ok, detail: why }) =>
+    ok
+      ? good(`${agent} did a scripted turn at the test endpoint`)
+      : bad(`${agent} did no scripted turn at the test endpoint`, why, 'Look at what it says; its log is not kept.'),
+  );
+  return [...items, ...turned].map((item) => ({ topic: 'inside', ...item }));
 }
 
 /** What must be closed: the run's state, what the task hides (grades among it), what is private in HOMEs. */

@@ -180,7 +180,8 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
     .alias('doctor')
     .description('look at all that a run needs, without starting one')
     .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => act(() => check(desk, options))());
+    .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys')
+    .action((options: { json?: boolean; endpoint?: string }) => act(() => check(desk, options))());
   const look = withRun(
     program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
   ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber);

@@ -8,13 +8,12 @@ import type { Launch, SessionContext } from '../agents/port.ts';
 import { sessionEnvironment } from '../agents/sessionEnvironment.ts';
 import { removeFolder } from '../machines/isolation.ts';
 import { listGpus } from '../machines/gpus.ts';
-import { outputLength, readOutput } from '../machines/outputLog.ts';
 import type { ProgramSpec, Tier } from '../machines/port.ts';
-import { observeRunner, startRunner, watchRunner } from '../machines/runnerControl.ts';
 import { forgetUid, releaseFolder } from '../machines/uidAccess.ts';
 import { pickUids, releaseUids } from '../machines/uidTier.ts';
 import type { AgentChoice, Contract } from '../task/model.ts';
 import { hiddenPaths, privatePaths, sessionConfinement, writeLoginProfile } from './confinement.ts';
+import { runProgram } from './doctorProgram.ts';
 import { insideProgram, type InsideAnswers, type InsideQuestions } from './doctorInside.ts';
 import type { Isolation } from './room.ts';
 import { installRuntime, type Runtime } from './runtime.ts';
@@ -27,11 +26,20 @@ export interface DoctorRequest {
   readonly home: string;
   readonly tier: Tier;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** A test endpoint for one scripted turn of each agent; it speaks their protocols. */
+  readonly endpoint?: string;
 }
 
 /** How one agent's session could be made; `detail` says why not. */
 export interface AgentPrepared {
   readonly agent: AgentChoice;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** How one scripted turn of an agent went. */
+export interface TurnSeen {
+  readonly agent: string;
   readonly ok: boolean;
   readonly detail: string;
 }
@@ -43,6 +51,7 @@ export interface DoctorReport {
   readonly detail: string;
   /** GPUs that the machine has. */
   readonly gpus: number;
+  readonly turns: readonly TurnSeen[];
   /** How many hidden paths and private files of other HOMEs were there to be tried. */
   readonly tried: { readonly hidden: number; readonly homes: number };
 }
@@ -97,6 +106,7 @@ const nothing = (detail: string): DoctorReport => ({
   answers: null,
   detail,
   gpus: 0,
+  turns: [],
   tried: { hidden: 0, homes: 0 },
 });
 
@@ -222,6 +232,7 @@ async function look(request: DoctorRequest, looking: Looking): Promise<DoctorRep
       answers,
       detail,
       gpus,
+      turns: await turns(request, looking),
       tried,
     };
   } finally {
@@ -246,27 +257,77 @@ async function runInside(
   place: Place,
   given: { spec: ProgramSpec; environment: Record<string, string>; runtime: Runtime },
 ): Promise<Pick<DoctorReport, 'answers' | 'detail'>> {
-  const { spec, environment, runtime } = given;
-  const started = await startRunner({
-    ...{ node: runtime.node, runnerJs: runtime.runner, dir: place.runner, spec, env: environment },
-  });
-  if (!started.ok) return { answers: null, detail: started.refusal.message };
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const late = setTimeout(resolve, insideMs + 5000);
-  using watcher = watchRunner(place.runner, ({ kind }) => {
-    if (kind === 'ended' || kind === 'lost') resolve();
-  });
-  await promise;
-  clearTimeout(late);
-  void watcher;
-  const length = outputLength(place.runner);
-  const text = new TextDecoder().decode(readOutput(place.runner, Math.max(0, length - 65_536), 65_536).bytes);
+  const { output, why } = await runProgram(place.runner, given);
+  const text = new TextDecoder().decode(output).trim();
   try {
-    return { answers: JSON.parse(text.trim().split('\n').at(-1) ?? '') as InsideAnswers, detail: '' };
+    return { answers: JSON.parse(text.split('\n').at(-1) ?? '') as InsideAnswers, detail: '' };
   } catch {
-    const seen = observeRunner(place.runner);
-    const why =
-      seen.kind === 'ended' ? (seen.report.error ?? `it ended with code ${seen.report.code}`) : `it is ${seen.kind}`;
-    return { answers: null, detail: `${why}${text.trim() === '' ? '' : `: ${text.trim().slice(-300)}`}` };
+    return { answers: null, detail: `${why}${text === '' ? '' : `: ${text.slice(-300)}`}` };
   }
+}
+
+/** Harnesses that add the API's version to their base URL themselves. */
+const rooted: ReadonlySet<string> = new Set(['claude-code', 'gemini']);
+
+/** Longest time for one scripted turn, ms. */
+const turnMs = 15_000;
+
+/**
+ * One turn of each agent whose harness is a product, in the session's confinement and through its own adapter, against a test endpoint that
+ * speaks its protocol: no key of the user's is sent there.
+ */
+async function turns(request: DoctorRequest, looking: Looking): Promise<TurnSeen[]> {
+  const { endpoint, contract } = request;
+  if (endpoint === undefined) return [];
+  const { place, runtime, isolation, hidden } = looking;
+  const harnessed = looking.prepared.filter(({ agent }) => {
+    const found = adapterFor(agent);
+    return found.ok && found.value.harness !== undefined;
+  });
+  return await Promise.all(
+    harnessed.map(async ({ agent: choice }, index): Promise<TurnSeen> => {
+      const { preset: _preset, ...bare } = choice;
+      const agent: AgentChoice = {
+        ...bare,
+        baseUrl: rooted.has(choice.adapter) ? endpoint : `${endpoint}/v1`,
+        keyVariable: 'HMA_DOCTOR_KEY',
+        model: choice.model ?? 'scripted',
+      };
+      const at = (name: string): string => join(place.base, `${name}-${index}`);
+      const own = { ...place, home: at('home'), tmp: at('tmp') };
+      for (const path of [own.home, own.tmp]) mkdirSync(path, { mode: 0o700 });
+      const env = { ...request.env, HMA_DOCTOR_KEY: 'scripted-key-of-the-doctor' };
+      const ownHome = {
+        ...request,
+        env,
+        contract: { ...contract, isolation: { ...contract.isolation, ownHome: true } },
+      };
+      const { launch, context, detail } = await prepareAgent(agent, { request: ownHome, place: own, runtime });
+      const adapter = adapterFor(agent);
+      if (!launch || !adapter.ok) return { agent: choice.name, ok: false, detail };
+      const confinement = sessionConfinement({
+        ...{ role: 'explore', contract: ownHome.contract, isolation, hidden, launch, workspace: place.workspace },
+        ...{ home: own.home, tmp: own.tmp, scratch: place.scratch, shown: place.shown },
+        ...{ runtimeFolder: runtime.folder, agentSocket: join(place.sockets, 'agent') },
+      });
+      const environment = sessionEnvironment({
+        ...{ context, launch, named: [], token: 'none', socket: join(place.sockets, 'agent') },
+        ...{ shimFolder: runtime.shims, run: 'doctor' },
+      });
+      const { politeSignal: signal, politeTo: to, classify } = adapter.value;
+      const spec: ProgramSpec = {
+        ...{ nonce: newNonce(), kind: 'probe', argv: launch.argv, cwd: place.workspace, confinement },
+        ...{ graceMs: 2000, timeoutMs: turnMs, polite: { signal, to } },
+        ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
+      };
+      const { seen, output, why } = await runProgram(at('runner'), { spec, environment, runtime });
+      const failure =
+        seen.kind === 'ended' ? classify({ exit: seen.report, outputTail: output, wall: seen.report.wall }) : null;
+      return {
+        agent: choice.name,
+        ok: why === '' && failure === null,
+        detail: failure ? `${failure.reason}: ${failure.detail}` : why,
+      };
+    }),
+  );
 }

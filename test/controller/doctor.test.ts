@@ -61,6 +61,7 @@ it('what is open inside a tier stops the start, and words say what', async () =>
     agents: [],
     detail: '',
     gpus: 2,
+    turns: [{ agent: 'ada', ok: false, detail: 'network: refused' }],
     tried: { hidden: 1, homes: 3 },
     answers: {
       open: { state: [], hidden: ['/data/truth.csv'], homes: [] },
@@ -72,9 +73,9 @@ it('what is open inside a tier stops the start, and words say what', async () =>
     },
   } as const;
   const items = doctorItems(report, 'bubblewrap');
-  expect(items.map(({ state }) => state)).toEqual(['bad', 'bad', 'bad', 'bad', 'bad', 'bad']);
+  expect(items.map(({ state }) => state)).toEqual(['bad', 'bad', 'bad', 'bad', 'bad', 'bad', 'bad']);
   expect(items[0]?.what).toBe('inside, a session can read /data/truth.csv');
-  expect(doctorItems({ ...report, answers: null, detail: 'bwrap: no' }, 'bubblewrap')).toMatchObject([
+  expect(doctorItems({ ...report, turns: [], answers: null, detail: 'bwrap: no' }, 'bubblewrap')).toMatchObject([
     { topic: 'inside', state: 'bad', detail: 'bwrap: no' },
   ]);
 });

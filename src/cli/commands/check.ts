@@ -13,7 +13,10 @@ import { exitCodes } from '../exitCodes.ts';
 import { checkOutput } from '../schemas.ts';
 
 /** `hma check`: all that a run needs, looked at without starting one. */
-export async function check(desk: Desk, options: { readonly json?: boolean }): Promise<number> {
+export async function check(
+  desk: Desk,
+  options: { readonly json?: boolean; readonly endpoint?: string },
+): Promise<number> {
   const workspace = findWorkspace(desk.cwd) ?? realpathSync(desk.cwd);
   const found = await preflight({
     workspace,
@@ -21,7 +24,10 @@ export async function check(desk: Desk, options: { readonly json?: boolean }): P
     adapters: Object.keys(adapters),
     env: desk.env,
   });
-  const items = [...found.items, ...(await insideItems(desk, workspace, found))];
+  const items = [
+    ...found.items,
+    ...(await insideItems(desk, { workspace, tier: found.tier, endpoint: options.endpoint })),
+  ];
   const bad = items.some(({ state }) => state === 'bad');
   if (options.json) await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, tier: found.tier, items }));
   else {
@@ -38,7 +44,11 @@ export async function check(desk: Desk, options: { readonly json?: boolean }): P
 }
 
 /** What only shows from inside: a program is started in a session's confinement, and looks around. */
-async function insideItems(desk: Desk, workspace: string, { tier }: Preflight): Promise<PreflightItem[]> {
+async function insideItems(
+  desk: Desk,
+  given: { readonly workspace: string; readonly tier: Preflight['tier']; readonly endpoint: string | undefined },
+): Promise<PreflightItem[]> {
+  const { workspace, tier, endpoint } = given;
   const loaded = await loadContract({
     workspace,
     given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
@@ -47,7 +57,14 @@ async function insideItems(desk: Desk, workspace: string, { tier }: Preflight): 
   const { contract } = loaded.value;
   const home = stateHome(desk.env, contract.state);
   try {
-    const report = await examine({ contract, workspace, home, tier: tier.tier, env: desk.env });
+    const report = await examine({
+      contract,
+      workspace,
+      home,
+      tier: tier.tier,
+      env: desk.env,
+      ...(endpoint === undefined ? {} : { endpoint }),
+    });
     return doctorItems(report, tier.tier);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
