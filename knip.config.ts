@@ -14,6 +14,7 @@ const config: KnipConfig = {
   // Programs of the system, and one that a test writes itself.
   ignoreBinaries: [
     'bwrap',
+    'openssl',
     'mount',
     'umount',
     'hma',

@@ -1,8 +1,10 @@
 import { oneLine } from '../../base/oneLine.ts';
+import { apiFailure } from '../apiFailure.ts';
 import { classifyExit } from '../classifyExit.ts';
-import type { AttemptEnd, Failure, FailureReason } from '../port.ts';
-import { resetTimeOf } from '../resetTime.ts';
+import type { AttemptEnd, Failure } from '../port.ts';
 import { readFailure, type ClaudeFailure } from './said.ts';
+
+const title = 'Claude Code';
 
 /**
  * Why an attempt of Claude Code is no natural end. The driver's last line tells the failed turn in the API's own terms; without one it is a
@@ -17,46 +19,17 @@ export function classifyClaude(end: AttemptEnd): Failure | null {
   return saidBeforeStart(lines) ?? plain;
 }
 
-function told(failure: ClaudeFailure, wall: number): Failure {
-  const reason = reasonOf(failure);
-  const detail = `Claude Code: ${oneLine(failure.text, 300) || failure.terminal || 'its last turn failed'}`;
-  if (reason !== 'usage_limit' && reason !== 'overloaded') return { reason, detail };
-  const resetAt = failure.resetsAt ?? resetTimeOf(failure.text, { wall });
-  return { reason, detail, ...(resetAt === null ? {} : { resetAt }) };
+function told({ status, terminal, text, resetsAt }: ClaudeFailure, wall: number): Failure {
+  const words = text === '' ? terminal : text;
+  const failure = apiFailure({ title, status, text: words, wall });
+  if (terminal === 'prompt_too_long') return { reason: 'context_overflow', detail: failure.detail };
+  return failure.reason === 'usage_limit' && resetsAt !== null && resetsAt > wall
+    ? { ...failure, resetAt: resetsAt }
+    : failure;
 }
-
-function reasonOf({ status, kind, terminal, text }: ClaudeFailure): FailureReason {
-  if (
-    terminal === 'prompt_too_long' ||
-    /prompt is too long|context (?:window|length)|input length and `?max_tokens`? exceed/iu.test(text)
-  )
-    return 'context_overflow';
-  if (/credit balance|usage limit|hit your .*limit|insufficient (?:balance|quota)|out of extra usage/iu.test(text))
-    return 'usage_limit';
-  switch (status) {
-    case 402:
-    case 429:
-      return 'usage_limit';
-    case 401:
-    case 403:
-      return 'login_expired';
-    case 404:
-      return 'model_not_found';
-    case 413:
-      return 'context_overflow';
-  }
-  if (kind === 'overloaded_error' || (status !== null && status >= 500)) return 'overloaded';
-  if (status === null && isNetwork(text)) return 'network';
-  return /not logged in|invalid api key|please run \/login|oauth token/iu.test(text) ? 'login_expired' : 'crash';
-}
-
-const isNetwork = (text: string): boolean =>
-  /connection|network|ECONN\w+|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|timed? ?out|socket|fetch failed|certificate|unable to connect|stream (?:idle|ended|closed)|incomplete/iu.test(
-    text,
-  );
 
 /** Refusals at the start are plain text on stderr. */
 function saidBeforeStart(lines: readonly string[]): Failure | null {
   const line = lines.findLast((each) => /not logged in|invalid api key|please run \/login/iu.test(each));
-  return line === undefined ? null : { reason: 'login_expired', detail: `Claude Code: ${oneLine(line, 300)}` };
+  return line === undefined ? null : { reason: 'login_expired', detail: `${title}: ${oneLine(line, 300)}` };
 }
