@@ -159,6 +159,7 @@ describe('how an attempt ended', () => {
 
 describe('adapters by name', () => {
   it('agree with their own names, and each harness declares what it is', () => {
+    expect(Object.keys(adapters).toSorted()).toEqual([...adapterNames].toSorted());
     for (const [name, adapter] of Object.entries(adapters)) {
       expect(adapter.name).toBe(name);
       if (adapter.harness) expect(adapter.harness.tested.length, name).toBeGreaterThan(0);
