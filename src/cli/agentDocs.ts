@@ -86,6 +86,6 @@ agents:
   A: { name: mine, adapter: command, command: [my-agent, --task, "{promptFile}"] }
 \`\`\`
 
-It works in the folder and exits. Tokens, messages and usage limits are then not known. How to write an adapter: [extending.md](extending.md).
+It works in the folder and exits. It can tell its tokens and why it gives up by lines of JSON on its output ([failures.md](failures.md)); it takes no messages. How to write an adapter: [extending.md](extending.md).
 `;
 }
