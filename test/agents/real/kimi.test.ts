@@ -127,7 +127,9 @@ describe.each(tiers)('Kimi Code in tier %s', (tier) => {
     expect(sumOf(await session.responses())).toEqual(sent());
   });
 
-  it.runIf(all)('ends while it waits for the model, and nothing is left', async () => {
+  if (!all) return;
+
+  it('ends while it waits for the model, and nothing is left', async () => {
     server.script('s', [{ fault: { kind: 'hang', when: 'within' } }]);
     const session = await start({ tier });
     await server.until('a request', (requests) => requests.length > 0);
@@ -136,11 +138,15 @@ describe.each(tiers)('Kimi Code in tier %s', (tier) => {
     expect(exit.reapMs).toBeLessThan(10_000);
   });
 
-  it.runIf(all)('is killed, and all that was answered is counted', async () => {
+  it('is killed, and all that it had written is counted: a moment after the answer', async () => {
     const seconds = uniqueSeconds();
     server.script('s', [{ shell: 'echo 1' }, { shell: 'echo 2' }, { shell: `sleep ${seconds}` }]);
     const session = await start({ tier });
     await until('the third command to run', () => running(`sleep ${seconds}`).length > 0, 90_000);
+    // Kimi writes its wire in batches: what is not on the disk yet is lost with it
+    const began = performance.now();
+    while ((await session.responses()).length < 3)
+      if (performance.now() - began > 3000) throw new Error('waited 3 s for the third response to be written');
     const seen = observeRunner(session.started.dir);
     if (seen.kind !== 'running' || !seen.program) throw new Error(`it is ${seen.kind}`);
     signalProcess(seen.program, 'SIGKILL');
