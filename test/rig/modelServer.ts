@@ -87,7 +87,7 @@ export async function startModelServer(scripts: Readonly<Record<string, Script>>
   const model = new ScriptedModel(scripts);
   const server = createServer((request, response) => void model.answer(request, response));
   server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'));
-  server.keepAliveTimeout = 30_000;
+  server.keepAliveTimeout = 2000; // clients believe the header, and some (Qwen Code) end only when their connection has
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
