@@ -38,6 +38,8 @@ export interface SessionContext {
   readonly sessionId: string;
   /** Where an isolation tier keeps the session apart, its harness need not ask before it acts. */
   readonly isolated: boolean;
+  /** Whether files can be hidden from the session although they lie in its workspace (tier bubblewrap). */
+  readonly hides: boolean;
   /** `single`: one agent alone, which is to go on until the time is over (goal mode, where the harness has one). */
   readonly mode: 'alternate' | 'single';
   /** Node and the bundle `drive.js`, to which an adapter adds its driver's name; the drive comes on stdin. */
@@ -58,6 +60,8 @@ export interface Launch {
   /** Folders beyond the workspace that must be readable or writable inside (login folders, the program's own installation). */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
+  /** Files of the workspace that the harness must not find; only where the context says that they can be hidden. */
+  readonly hidden?: readonly string[];
 }
 
 /** Why an attempt is no natural end. */

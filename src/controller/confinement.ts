@@ -21,7 +21,7 @@ export interface ConfinedSession {
   readonly runtimeFolder: string;
   readonly agentSocket: string;
   readonly hidden: readonly string[];
-  readonly launch: Pick<Launch, 'readable' | 'writable'>;
+  readonly launch: Pick<Launch, 'readable' | 'writable' | 'hidden'>;
 }
 
 /** The confinement of a session: the workspace, HOME and TMPDIR of its own, what its program needs, and nothing of ours. */
@@ -50,7 +50,7 @@ export function sessionConfinement(session: ConfinedSession): Confinement {
       ...contract.isolation.readable,
       ...launch.readable,
     ],
-    hidden: session.hidden,
+    hidden: [...session.hidden, ...(launch.hidden ?? [])],
     home,
     tmp: session.tmp,
     network: 'open',
@@ -134,7 +134,13 @@ export function hiddenPaths(
   const theirs = tier === 'bubblewrap' ? privatePaths(env, contract) : [];
   return [
     ...new Set(
-      [...ours, ...contract.evaluate.hidden, ...(contract.grade?.hidden ?? []), ...theirs]
+      [
+        ...ours,
+        ...contract.evaluate.hidden,
+        ...(contract.grade?.hidden ?? []),
+        ...(contract.isolation.hidden ?? []),
+        ...theirs,
+      ]
         .filter((path) => existsSync(path))
         .map(real),
     ),

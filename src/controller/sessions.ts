@@ -149,6 +149,7 @@ async function prepareAttempt(
     attempt: attempt.number,
     sessionId: sessionIdOf(attempt.nonce),
     isolated: room.isolation.tier !== 'none',
+    hides: room.isolation.tier === 'bubblewrap',
     mode: room.contract.policy.mode,
     drive: [room.runtime.node, room.runtime.drive],
     inbox: folder.inbox(attempt.number),

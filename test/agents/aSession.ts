@@ -31,6 +31,7 @@ export function aSession(agent: Partial<AgentChoice> = {}, parts: Partial<Sessio
     attempt: 1,
     sessionId: '6f1c9a52-0c1f-4d3e-9a51-2f6f7a1d0b11',
     isolated: true,
+    hides: true,
     mode: 'alternate',
     drive: [process.execPath, join(import.meta.dirname, '../../dist/drive.js')],
     inbox: join(folder, 'inbox-1.jsonl'),

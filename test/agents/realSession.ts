@@ -64,7 +64,7 @@ export async function startRealSession(wish: RealSessionWish): Promise<RealSessi
   const launch = await adapter.prepare(context);
   if (!launch.ok) throw new Error(launch.refusal.detail);
   wish.prepared?.(context);
-  const { argv, readable, writable } = launch.value;
+  const { argv, readable, writable, hidden } = launch.value;
   const stdin = withSettings(launch.value.stdin, wish.settings);
   const environment = sessionEnvironment({
     context,
@@ -90,6 +90,7 @@ export async function startRealSession(wish: RealSessionWish): Promise<RealSessi
       tmp: context.tmp,
       readable: [join(repository, 'dist'), join(context.promptFile, '..'), shims, ...readable],
       writable: [room.workspace, ...writable],
+      ...(hidden === undefined ? {} : { hidden: [room.state, ...hidden] }),
     },
   });
   const output = (): string => Buffer.from(readOutput(started.dir, 0, outputLength(started.dir)).bytes).toString();
@@ -161,6 +162,7 @@ function contextIn(room: MachineRoom, wish: RealSessionWish): { context: Session
     attempt: 1,
     sessionId: crypto.randomUUID(),
     isolated: wish.tier !== 'none',
+    hides: wish.tier === 'bubblewrap',
     mode: 'alternate',
     drive: [process.execPath, join(repository, 'dist/drive.js')],
     inbox,

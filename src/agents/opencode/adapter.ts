@@ -53,7 +53,8 @@ async function prepare(given: SessionContext): Promise<Result<Launch, PrepareRef
   if (!chosen.ok) return refused({ reason: 'not_configured', detail: chosen.refusal.detail });
   const context = { ...given, agent: chosen.value };
   const { agent, outerEnvironment: outer } = context;
-  const not = await notPossible(context);
+  const plugins = await workspacePlugins(context.workspace);
+  const not = notPossible(context, plugins);
   if (not !== null) return refused({ reason: 'not_configured', detail: `agent ${agent.name}: ${not}` });
   const program = await findHarness(search(agent, { cwd: context.workspace, environment: outer }));
   if (!program.ok) return program;
@@ -85,6 +86,7 @@ async function prepare(given: SessionContext): Promise<Result<Launch, PrepareRef
     stdin: JSON.stringify(drive),
     readable: [...new Set([...program.value.readable, dirname(bundle), dirname(node)])],
     writable: [],
+    hidden: plugins, // what one agent left there must neither run in the next one's session nor keep it from its turn
   });
 }
 
@@ -98,11 +100,10 @@ const quiet = {
   OPENCODE_DISABLE_CLAUDE_CODE: '1',
 };
 
-async function notPossible({ agent, workspace }: SessionContext): Promise<string | null> {
+function notPossible({ agent, workspace, hides }: SessionContext, plugins: readonly string[]): string | null {
   if (agent.baseUrl !== undefined && agent.model === undefined)
     return '`baseUrl` needs a `model`, as that endpoint names it';
-  const plugins = await workspacePlugins(workspace);
-  if (plugins.length === 0) return null;
+  if (hides || plugins.length === 0) return null;
   const named = plugins
     .map((file) => relative(workspace, file))
     .slice(0, 3)
