@@ -32,15 +32,15 @@ it.each<[HarnessName, HarnessName]>([
     const text = 'Look at the seventh row first.';
     expect(await run.client.intend({ kind: 'message', text, by: 'kim' })).toMatchObject({ done: true });
     process.kill(readEndpoint(run.runFolder)?.pid ?? 0, 'SIGKILL');
-    await eventually('the message to be handed over', () =>
-      outputOf(run.runFolder, 'option-1').includes('hma.delivered'),
-    );
     writeFileSync(go, '');
     await run.server.until(
       'a request with the message',
       (requests) =>
         requests.some(({ script, side, body }) => script === 'A' && !side && JSON.stringify(body).includes(text)),
       90_000,
+    );
+    await eventually('the message to be handed over', () =>
+      outputOf(run.runFolder, 'option-1').includes('hma.delivered'),
     );
     const state = await run.client.until('the controller to be back', ({ controller }) => controller.starts === 2);
     expect(state.messages).toMatchObject([{ text, by: 'kim', session: { kind: 'option', number: 1 }, attempt: 1 }]);
