@@ -1,8 +1,16 @@
-/** Why exploration, or the run, ended: a clause for people. Keys are `ExplorationEnd`s; others have no words of their own. */
-export const explorationEndWords: Readonly<Record<string, string>> = {
+import { oneLine } from '../base/oneLine.ts';
+import { sayWord } from '../base/words.ts';
+
+const endWords: Readonly<Record<string, string>> = {
   deadline: 'its time is used up',
   budget: 'the experiments are used up',
   barren: 'too many sessions in a row without an accepted experiment',
-  requested: 'a person asked for the review',
-  stopped: 'a person stopped the run',
+  requested: 'asked for the review',
+  stopped: 'stopped the run',
 };
+
+/** Why exploration, or the run, ended: a clause for people. `by`: the person who wanted it, where one did. */
+export function sayEnd(reason: string, by: string | undefined): string {
+  const words = endWords[reason] ?? sayWord(reason);
+  return reason === 'requested' || reason === 'stopped' ? `${oneLine(by ?? 'a person', 40)} ${words}` : words;
+}

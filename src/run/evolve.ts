@@ -202,11 +202,16 @@ function changeRun(state: RunState, event: OfRun): RunState {
     case 'exploration.ending':
       return state.explorationEnding
         ? state
-        : { ...state, explorationEnding: event.data.reason, explorationEndingAt: active };
+        : {
+            ...state,
+            explorationEnding: event.data.reason,
+            explorationEndingAt: active,
+            ...(event.data.reason === 'requested' ? { endedBy: event.data.by } : {}),
+          };
     case 'exploration.ended':
       return { ...state, explorationEnding: event.data.reason, explorationEndedAt: active, phase: 'reviewing' };
     case 'run.stopping':
-      return { ...state, explorationEnding: 'stopped' };
+      return { ...state, explorationEnding: 'stopped', endedBy: event.data.by };
     case 'run.finished':
       return {
         ...state,

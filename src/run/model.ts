@@ -110,6 +110,8 @@ export interface RunState {
   /** Active time at which that was so, ms: a deadline that was met stays met, whatever the wall clock does. */
   readonly explorationEndingAt: number | null;
   readonly explorationEndedAt: number | null;
+  /** The person who ended exploration or the run, where one did. */
+  readonly endedBy?: string;
   readonly options: readonly Option[];
   readonly experiments: readonly Experiment[];
   readonly archive: readonly Candidate[];

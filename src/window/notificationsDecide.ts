@@ -1,4 +1,4 @@
-import { explorationEndWords } from '../analysis/words.ts';
+import { sayEnd } from '../analysis/words.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { sayWord } from '../base/words.ts';
 import { finalCandidate, ownSelection, pin } from '../review/selection.ts';
@@ -107,7 +107,7 @@ function finishedTelling(state: RunState, reason: string): Telling {
     return {
       kind: 'finished',
       warns: true,
-      text: `The run is over without a candidate: ${explorationEndWords[reason] ?? sayWord(reason)}.`,
+      text: `The run is over without a candidate: ${sayEnd(reason, state.endedBy)}.`,
       actions: [showLog],
     };
   const whose =

@@ -1,7 +1,7 @@
 import { timeShares } from '../analysis/timeShares.ts';
 import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
 import { sayCaps, sayCosts, sayUnpriced, sayUsage } from '../analysis/usageWords.ts';
-import { explorationEndWords } from '../analysis/words.ts';
+import { sayEnd } from '../analysis/words.ts';
 import { isGraded } from './candidateRowsTooltips.ts';
 import { sayBytes, sayClock, sayLength, sayScore, sayShare } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
@@ -74,9 +74,7 @@ function runLines({ state, given, prices }: RunScene): string[] {
     ...usageLines(usageOfRun(state).models, prices),
     line('Isolation', isolation.tier),
     line('Controller', controller.starts > 1 ? `started ${controller.starts} times` : 'never restarted'),
-    ...(state.explorationEnding
-      ? [line('Exploration ended', explorationEndWords[state.explorationEnding] ?? state.explorationEnding)]
-      : []),
+    ...(state.explorationEnding ? [line('Exploration ended', sayEnd(state.explorationEnding, state.endedBy))] : []),
     ...state.notices
       .filter(({ level }) => level !== 'info')
       .slice(-3)

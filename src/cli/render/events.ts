@@ -1,5 +1,5 @@
 import { sayCaps } from '../../analysis/usageWords.ts';
-import { explorationEndWords } from '../../analysis/words.ts';
+import { sayEnd } from '../../analysis/words.ts';
 import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
@@ -114,7 +114,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       ];
     }
     case 'exploration.ending':
-      return [stamped(scene, `exploration ends: ${explorationEndWords[known.data.reason] ?? known.data.reason}`)];
+      return [stamped(scene, `exploration ends: ${sayEnd(known.data.reason, known.data.by)}`)];
     case 'run.stopping':
       return [stamped(scene, `${oneLine(known.data.by, 40)} stops the run`)];
     case 'candidate.disqualified':
@@ -139,9 +139,7 @@ function runLines(scene: Scene, known: RunEvent): string[] {
       );
     }
     case 'run.finished':
-      return [
-        stamped(scene, `the run is over: ${explorationEndWords[known.data.reason] ?? sayWord(known.data.reason)}`),
-      ];
+      return [stamped(scene, `the run is over: ${sayEnd(known.data.reason, scene.after.endedBy)}`)];
     default:
       return [];
   }

@@ -10,7 +10,7 @@ import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
 import { tokensOf } from '../../options/usage.ts';
-import { finalCandidate, ownSelection } from '../../review/selection.ts';
+import { finalCandidate, ownSelection, pin } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
 import { sparkline, stackedBar } from './bars.ts';
 import { bestOf, rule, sayAgent, type Paper } from './scene.ts';
@@ -51,6 +51,7 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
     boot: '',
     active: state.finished?.active ?? state.clock.active,
   };
+  const cut = (lines: readonly string[]): string[] => lines.map((line) => fit(line, paper.columns));
   const lines = [
     '',
     rule(style.bold('result'), paper),
@@ -61,12 +62,8 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
     ...timeLines(state, given, paper),
     ...usageLines(state, places.prices ?? defaultPrices, paper),
     '',
-    `${label('run', paper)}${places.runFolder}`,
-    `${label('workspace', paper)}${state.workspace}`,
-    '',
-    ...nextLines(state, places, paper),
   ];
-  return lines.map((line) => fit(line, paper.columns));
+  return [...cut(lines), ...placeLines(state, places, paper), '', ...cut(nextLines(state, places, paper))];
 }
 
 /** How a pause comes to its end. */
@@ -95,8 +92,9 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     .flatMap((notice) => prose('notice', oneLine(notice.text, 600), { paper, colour: style.warn }));
   const lines = [
     `${style.bold(oneLine(state.terms.name, 60))}  ${style.dim(`run ${state.run}`)}`,
-    `  ${statusLine(state, given, paper)}`,
-    ...dead,
+    ...(dead.length === 0
+      ? [`  ${statusLine(state, given, paper)}`]
+      : [...dead, `  it was ${statusLine(state, given, { style, columns: paper.columns - 9 })}`]),
     ...pause,
     ...people,
     '',
@@ -112,11 +110,15 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     ...(state.isolation.cannot.length > 0
       ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 2000)}`, { paper, colour: style.dim })
       : []),
-    `${label('run', paper)}${page.runFolder}`,
-    `${label('workspace', paper)}${state.workspace}`,
   ];
-  return lines.map((line) => fit(line, paper.columns));
+  return [...lines.map((line) => fit(line, paper.columns)), ...placeLines(state, page, paper)];
 }
+
+/** Where a run's things lie: never cut, since people copy them. */
+const placeLines = (state: RunState, { runFolder }: Places, paper: Paper): string[] => [
+  `${label('run', paper)}${runFolder}`,
+  `${label('workspace', paper)}${state.workspace}`,
+];
 
 /** A candidate in a phrase: id, score, author, session, and its grade where there is one. */
 function sayCandidate(state: RunState, candidate: Candidate, { style }: Paper): string {
@@ -142,7 +144,7 @@ function resultLines(state: RunState, paper: Paper): string[] {
   const decided = state.selections.length > 0;
   const who =
     final.by === 'person'
-      ? 'selected by a person'
+      ? `selected by ${oneLine(pin(state.selections)?.who ?? 'a person', 40)}`
       : final.by === 'reviewer'
         ? `selected by the reviewer ${oneLine(state.review ? state.terms.agents[state.review.reviewer].name : '', 40)}`
         : decided
