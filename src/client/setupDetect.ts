@@ -121,8 +121,8 @@ export interface AgentKnown {
 export const agentsKnown: readonly AgentKnown[] = [
   { name: 'claude-code', title: 'Claude Code', program: 'claude', key: 'ANTHROPIC_API_KEY' },
   { name: 'codex', title: 'Codex', program: 'codex', key: 'OPENAI_API_KEY' },
-  { name: 'opencode', title: 'opencode', program: 'opencode', key: 'OPENAI_API_KEY' },
+  { name: 'opencode', title: 'opencode', program: 'opencode', key: 'OPENCODE_API_KEY' },
   { name: 'gemini', title: 'Gemini CLI', program: 'gemini', key: 'GEMINI_API_KEY' },
   { name: 'qwen', title: 'Qwen Code', program: 'qwen', key: 'OPENAI_API_KEY' },
-  { name: 'kimi', title: 'Kimi Code', program: 'kimi', key: 'KIMI_API_KEY' },
+  { name: 'kimi', title: 'Kimi Code', program: 'kimi', key: 'MOONSHOT_API_KEY' },
 ];

@@ -32,7 +32,7 @@ test.each(documents)('%s names only commands and options that exist', (path) => 
   const wrong = callsIn(readFileSync(join(repository, path), 'utf8')).filter((call) => {
     const [name = '', ...words] = call.replace(/\s#.*$/u, '').split(/\s+/u);
     if (isSessionCommand(name) || ['mcp', 'help', 'starts', 'inside', 'for'].includes(name)) return false;
-    const outer = program.commands.find((each) => each.name() === name);
+    const outer = program.commands.find((each) => each.name() === name || each.aliases().includes(name));
     const command = outer?.commands.find((each) => each.name() === words[0]) ?? outer;
     const options = words.flatMap((word) => /^--[a-z-]+/u.exec(word)?.[0] ?? []);
     return (

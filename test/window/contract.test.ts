@@ -43,7 +43,13 @@ describe('completion', () => {
     ['policy:\n  mode: single\n  |\nbudgets:\n  total: 1h\n', ['cap', 'first', 'tellCap']],
     ['policy: { mode: alternate, | }\n', ['cap', 'first', 'tellCap']],
     ['prompts:\n  review: { | }', ['file']],
-    ['agents:\n  A:\n    name: x\n    co|', ['adapter', 'command', 'prompt', 'model', 'effort', 'environment']],
+    [
+      'agents:\n  A:\n    name: x\n    co|',
+      [
+        ...['adapter', 'command', 'prompt', 'model', 'effort', 'environment'],
+        ...['program', 'preset', 'baseUrl', 'keyVariable', 'permissions', 'tools'],
+      ],
+    ],
   ])('keys by place: %j', (text, keys) => {
     expect(offered(text)).toEqual(keys);
   });
