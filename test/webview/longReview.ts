@@ -30,7 +30,9 @@ export async function measureLongReview(tab: ReviewTab, length: number): Promise
   await tab.show(upTo(from), { minutes });
   await tab.row(`e${from - 2}`).waitFor();
   const events: Took[] = [];
-  for (let end = from + 1; end <= from + 7; end += 1) {
+  // a rejected one goes to the end, out of sight
+  for (let end = from + 1; end <= length && events.length < 7; end += 1) {
+    if (experiments[end - 1]?.state !== 'accepted') continue;
     const message = JSON.stringify(tab.message(upTo(end), { minutes }));
     events.push(
       await timed(`window.postMessage(${message}, '*')`, `document.querySelector('.row[data-row="e${end}"]')`),
