@@ -297,7 +297,9 @@ async function isolate(
   const scratch = join(request.folder, 'probe');
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   const { node } = runtimeIn(import.meta.dirname);
-  const wanted = fixed ?? contract.isolation.tier;
+  // absolute paths for the evaluator exist in bubblewrap alone: a weaker tier would fail at the first submission
+  const needed = contract.isolation.tier === 'auto' && contract.evaluate.binds ? 'bubblewrap' : contract.isolation.tier;
+  const wanted = fixed ?? needed;
   // A restart asks for the tier of the run alone, and is quick; the others are looked at only for a choice or for words.
   const asked = wanted === 'auto' ? [] : await probeTiers({ node, scratch, tiers: [wanted] });
   const probes = asked.some(({ available }) => available) ? asked : await probeTiers({ node, scratch });

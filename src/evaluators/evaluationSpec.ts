@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { absolutePath, findProgram, programFolders } from '../base/program.ts';
 import { ok, refused, type Result } from '../base/result.ts';
-import type { ProgramSpec, Tier } from '../machines/port.ts';
+import type { Bind, ProgramSpec, Tier } from '../machines/port.ts';
 import type { Contract } from '../task/model.ts';
 import type { Checkout } from './checkout.ts';
 
@@ -37,7 +37,7 @@ export interface PreparedProgram {
 
 /** Why an evaluation can't be started. `cwd_missing` may be the candidate's fault, the other is the machine's or the task's. */
 export interface EvaluationRefusal {
-  readonly reason: 'program_not_found' | 'cwd_missing';
+  readonly reason: 'program_not_found' | 'cwd_missing' | 'bind_missing';
   readonly detail: string;
 }
 
@@ -58,6 +58,23 @@ function secrets(
 const privateAnyway = ['/tmp', '/var/tmp', '/run'];
 
 const isBelow = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/** What is shown to the evaluator at absolute paths; a link that the candidate put there must not lead out of the checkout. */
+async function bindsOf(request: EvaluationRequest): Promise<Result<readonly Bind[], EvaluationRefusal>> {
+  const { kind, contract, checkout } = request;
+  const found: Bind[] = [];
+  for (const { from, to } of kind === 'evaluation' ? (contract.evaluate.binds ?? []) : []) {
+    const own = from !== null && !from.startsWith('/');
+    const folder = own ? await workingFolder(checkout.checkout, from) : from;
+    if (own && folder === null)
+      return refused({
+        reason: 'bind_missing',
+        detail: `\`${from}\`, which is shown at ${to}, is no folder of the candidate`,
+      });
+    found.push({ from: folder, to, writable: own || from === null });
+  }
+  return ok(found);
+}
 
 /** The working directory inside the checkout; a link that the candidate put there must not lead out of it. */
 async function workingFolder(checkout: string, cwd: string): Promise<string | null> {
@@ -114,6 +131,8 @@ export async function evaluationSpec(request: EvaluationRequest): Promise<Result
   if (!program.ok) {
     return refused({ reason: 'program_not_found', detail: `\`${keyOf[kind]}\` can't run: ${program.refusal.detail}` });
   }
+  const binds = await bindsOf(request);
+  if (!binds.ok) return binds;
   const { open, shut } = secrets(kind, contract);
   const hidden = [...new Set([...request.hidden, ...shut])].filter((path) => !open.includes(path));
   const writable = [checkout.checkout, join(checkout.resultFile, '..'), checkout.tmp, checkout.home];
@@ -137,6 +156,7 @@ export async function evaluationSpec(request: EvaluationRequest): Promise<Result
       ...(request.uid === undefined ? {} : { uid: request.uid }),
       ...(request.nested === undefined ? {} : { nested: request.nested }),
       ...(request.gpus === undefined ? {} : { gpus: request.gpus }),
+      ...(binds.value.length === 0 ? {} : { binds: binds.value }),
     },
     timeoutMs: part.timeoutMs,
     outputBytes: contract.limits.outputBytes,

@@ -1,4 +1,13 @@
-import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Confinement } from './port.ts';
@@ -27,10 +36,10 @@ export function bubblewrapArgv(given: {
 }): [string, ...string[]] {
   const { confinement } = given;
   const tmp = real(confinement.tmp);
+  const binds = confinement.binds ?? [];
+  const rebuilt = binds.some(({ to }) => !existsSync(to));
   const args: string[] = [
-    '--ro-bind',
-    '/',
-    '/',
+    ...(rebuilt ? rootByEntries() : ['--ro-bind', '/', '/']),
     '--dev',
     '/dev',
     ...gpuNodes(confinement.gpus),
@@ -50,7 +59,11 @@ export function bubblewrapArgv(given: {
       hiddenFolders.push(mount.path);
     } else args.push('--ro-bind', '/dev/null', mount.path);
   }
-  for (const path of [...hiddenFolders, '/run']) args.push('--remount-ro', path);
+  for (const { from, to, writable } of binds) {
+    if (from === null) args.push('--perms', '0755', '--tmpfs', to);
+    else args.push(writable ? '--bind' : '--ro-bind', real(from), to);
+  }
+  for (const path of [...hiddenFolders, '/run', ...(rebuilt ? ['/'] : [])]) args.push('--remount-ro', path);
   args.push(
     '--unshare-user',
     '--unshare-pid',
@@ -66,6 +79,22 @@ export function bubblewrapArgv(given: {
   args.push('--die-with-parent', '--new-session', '--chdir', real(given.cwd), '--');
   return [tool('bwrap'), ...args];
 }
+
+/** The folder directly below / that a path lies in. */
+export const topOf = (path: string): string => `/${path.split('/')[1] ?? ''}`;
+
+/** Whether a mount can be made at a path: it is there, or nothing of its top folder is. The root is read-only, so no folder can be made in it. */
+export const canMountAt = (path: string): boolean => existsSync(path) || !existsSync(topOf(path));
+
+/** The root, entry by entry on an empty one, so that mount points can be made beside them; it is made read-only in the end. */
+const rootByEntries = (): string[] =>
+  readdirSync('/', { withFileTypes: true })
+    .filter(({ name }) => !['dev', 'proc', 'run', 'tmp'].includes(name))
+    .flatMap((entry) =>
+      entry.isSymbolicLink()
+        ? ['--symlink', readlinkSync(`/${entry.name}`), `/${entry.name}`]
+        : ['--ro-bind-try', `/${entry.name}`, `/${entry.name}`],
+    );
 
 /** Mounts by depth, so that deeper ones lie on top; at the same path what hides wins. Hidden paths that don't exist need no hiding. */
 function mountsOf(confinement: Confinement): Mount[] {

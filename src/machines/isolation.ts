@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { assertNever } from '../base/assertNever.ts';
 import { ok, refused, type Result } from '../base/result.ts';
-import { bubblewrapArgv } from './bubblewrap.ts';
+import { bubblewrapArgv, canMountAt, topOf } from './bubblewrap.ts';
 import type { Confinement, Tier } from './port.ts';
 import { hasReaper, underReaper } from './reaper.ts';
 import { openFoldersTo, removeFilesOf } from './uidAccess.ts';
@@ -69,6 +69,8 @@ export async function confine(given: {
 }): Promise<Result<ConfinedProgram, ConfineRefusal>> {
   const { confinement } = given;
   try {
+    const unservable = bindsRefusal(confinement);
+    if (unservable !== undefined) return refused({ reason: 'cannot_confine', message: unservable });
     const madeTmp = makeFolder(confinement.tmp);
     makeFolder(confinement.home);
     if (confinement.tier === 'uid') {
@@ -90,6 +92,18 @@ export async function confine(given: {
       message: `isolation ${confinement.tier} could not be prepared: ${(cause as Error).message}`,
     });
   }
+}
+
+/** Why the binds of a confinement can't be made, in words; undefined when they can. */
+function bindsRefusal({ tier, binds = [] }: Confinement): string | undefined {
+  const [first] = binds;
+  if (first === undefined) return undefined;
+  if (tier !== 'bubblewrap')
+    return `${first.to} can't be served by isolation ${tier}; absolute paths of a task (evaluate.binds) need isolation bubblewrap`;
+  const gone = binds.find(({ from }) => from !== null && !existsSync(from));
+  if (gone) return `${gone.from}, which is to be shown at ${gone.to}, does not exist`;
+  const place = binds.find(({ to }) => !canMountAt(to));
+  return place && `nothing can be shown at ${place.to}: it does not exist, and ${topOf(place.to)} does`;
 }
 
 /** The command that starts a program in its tier. The folders must have been prepared. */

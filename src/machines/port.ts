@@ -15,6 +15,14 @@ export interface EndedProcess {
   readonly ageMs: number;
 }
 
+/** Something shown at an absolute path in the program's own view of the machine (tier `bubblewrap` alone). */
+export interface Bind {
+  /** Absolute; null for an empty folder of the program's own, in memory. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly writable: boolean;
+}
+
 /** What isolation a program gets. Paths are absolute. Whatever is not named is: readable system, no writes, hidden state. */
 export interface Confinement {
   readonly tier: Tier;
@@ -34,6 +42,8 @@ export interface Confinement {
   readonly nested?: 'refused' | 'possible';
   /** Indexes of the GPUs whose device nodes the program sees (tier `bubblewrap`); all when absent. */
   readonly gpus?: readonly number[];
+  /** Laid on top of everything else, in this order (tier `bubblewrap`; refused in the others). */
+  readonly binds?: readonly Bind[];
 }
 
 /** How a program is asked to end: by which signal, and whether the program alone or its whole tree gets it. */

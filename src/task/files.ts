@@ -215,7 +215,7 @@ function sayMissing(
 /** Hidden paths must exist and must lie outside the workspace; the state folder too. */
 export async function checkHidden(contract: Contract, workspace: string, report: Report): Promise<void> {
   const real = await realOf(workspace);
-  for (const part of ['evaluate', 'grade'] as const) {
+  for (const part of ['evaluate', 'grade', 'isolation'] as const) {
     for (const [index, path] of (contract[part]?.hidden ?? []).entries()) {
       const place: KeyPath = [part, 'hidden', index];
       if ((await kindAt(path)) === undefined)

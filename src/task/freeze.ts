@@ -67,6 +67,7 @@ const frozen: z.ZodType<Contract> = z.strictObject({
     repeats: amount,
     result,
     hidden: strings,
+    binds: z.array(z.strictObject({ from: z.string().nullable(), to: z.string() })).exactOptional(),
   }),
   validate: z.strictObject({ command, cwd: z.string(), timeoutMs: amount }).nullable(),
   grade: z.strictObject({ command, cwd: z.string(), timeoutMs: amount, hidden: strings }).nullable(),
@@ -116,6 +117,7 @@ const frozen: z.ZodType<Contract> = z.strictObject({
     ownHome: z.boolean(),
     readable: strings,
     writable: strings,
+    hidden: strings.exactOptional(),
   }),
   prompts: z.strictObject({
     exploration: z.string().exactOptional(),

@@ -13,6 +13,13 @@ export type ResultSource =
   | { readonly from: 'lastLine' }
   | { readonly from: 'pattern'; readonly pattern: string };
 
+/** Something that the evaluator finds at an absolute path (tier bubblewrap alone). */
+export interface EvaluateBind {
+  /** Absolute: shown read-only. Relative: below the checkout, writable. null: an empty folder of the evaluation's own, writable. */
+  readonly from: string | null;
+  readonly to: string;
+}
+
 /** The evaluator's contract: a command on a fresh checkout of the candidate. */
 export interface EvaluateContract {
   readonly command: Command;
@@ -26,6 +33,8 @@ export interface EvaluateContract {
   readonly result: ResultSource;
   /** Absolute paths readable for the evaluator, never for sessions. */
   readonly hidden: readonly string[];
+  /** Absent for none. */
+  readonly binds?: readonly EvaluateBind[];
 }
 
 /** An optional quick check of a candidate's form. It never runs the evaluator and is not counted. */
@@ -185,6 +194,8 @@ export interface Contract {
     readonly readable: readonly string[];
     /** Absolute paths outside the workspace that sessions may write; they outlive sessions. */
     readonly writable: readonly string[];
+    /** Absolute paths that no program of the run may read; absent for none. */
+    readonly hidden?: readonly string[];
   };
   /** Prompt templates' texts that replace the built-in ones. */
   readonly prompts: {

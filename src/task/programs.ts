@@ -1,6 +1,14 @@
 import { splitCommand } from './command.ts';
 import type { KeyPath, Problem } from './document.ts';
-import type { Command, EvaluateContract, GradeContract, Notify, ResultSource, ValidateContract } from './model.ts';
+import type {
+  Command,
+  EvaluateBind,
+  EvaluateContract,
+  GradeContract,
+  Notify,
+  ResultSource,
+  ValidateContract,
+} from './model.ts';
 import { absolutePath, plainPath } from './paths.ts';
 import { parseDuration } from './quantities.ts';
 import type { ContractSource } from './schema.ts';
@@ -85,7 +93,14 @@ export function resolveEvaluate(source: ContractSource, facts: Folders, report: 
     repeats: long.repeats,
     result: resultSource(long.result),
     hidden: long.hidden.map((path) => absolutePath(path, facts)),
+    ...(long.binds.length === 0 ? {} : { binds: long.binds.map((one) => resolveBind(one, facts)) }),
   };
+}
+
+function resolveBind({ from, to }: { from?: string | undefined; to: string }, facts: Folders): EvaluateBind {
+  if (from === undefined) return { from: null, to: plainPath(to) };
+  const outside = from.startsWith('/') || from === '~' || from.startsWith('~/');
+  return { from: outside ? absolutePath(from, facts) : plainPath(from), to: plainPath(to) };
 }
 
 function resultSource(result: 'file' | 'last-line' | { pattern: string }): ResultSource {

@@ -86,8 +86,13 @@ function resolveIsolation(source: ContractSource, facts: Parameters<typeof absol
     return { tier: source.isolation, network: 'open', ownHome: true, readable: [], writable: [] };
   }
   const absolute = (paths: readonly string[]): string[] => paths.map((one) => absolutePath(one, facts));
-  const { readable, writable } = source.isolation;
-  return { ...source.isolation, readable: absolute(readable), writable: absolute(writable) };
+  const { readable, writable, hidden, ...rest } = source.isolation;
+  return {
+    ...rest,
+    readable: absolute(readable),
+    writable: absolute(writable),
+    ...(hidden.length === 0 ? {} : { hidden: absolute(hidden) }),
+  };
 }
 
 const list = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value);

@@ -48,6 +48,18 @@ const pattern = mapping(
   '{pattern: …}',
 );
 
+const bind = mapping(
+  {
+    from: path
+      .optional()
+      .describe(
+        'What is shown there: a path below the checkout (`.` is its root; writable), or an absolute path (read-only). Without it: an empty folder that this evaluation alone has.',
+      ),
+    to: path.describe('The absolute path at which the evaluator finds it, such as /app.'),
+  },
+  'a mapping',
+);
+
 /** `evaluate` in its long form. */
 export const evaluateObject = mapping(
   {
@@ -72,6 +84,12 @@ export const evaluateObject = mapping(
         'Where the verdict comes from. `file` (default, safe): JSON in the file that the variable HMA_RESULT names. `last-line` and `{pattern}` read standard output, which candidate code can forge.',
       ),
     hidden: hidden.describe('Files or folders outside the workspace that only the evaluator may read; agents never.'),
+    binds: z
+      .array(bind, expecting('a list of {from, to}', 'Write a list, such as [{from: ., to: /app}].'))
+      .default([])
+      .describe(
+        'Absolute paths that the evaluator expects, such as /app: [{from: ., to: /app}]. They exist in its own view alone, which needs the isolation tier bubblewrap.',
+      ),
   },
   'a command or a mapping',
 );
@@ -364,6 +382,10 @@ export const isolationObject = mapping(
       .array(path, expecting('a list of paths', 'Write a list, such as [~/.cache/huggingface].'))
       .default([])
       .describe('Folders outside the workspace that agents may write, such as caches. They outlive sessions.'),
+    hidden: z
+      .array(path, expecting('a list of paths', 'Write a list, such as [/data/solutions].'))
+      .default([])
+      .describe('Files or folders that neither agents nor evaluators may read, such as a private solution.'),
   },
   'auto, bubblewrap, uid, none or a mapping',
 );
