@@ -109,5 +109,8 @@ test('the bundler refuses vscode in the controller and a library in the light se
 });
 
 test('vscode stays outside of the extension bundle only', () => {
-  expect(entries.filter((entry) => entry.vscode === true).map((entry) => entry.out)).toEqual(['extension.cjs']);
+  expect(entries.filter((entry) => entry.vscode === true).map((entry) => entry.out)).toEqual([
+    'extension.cjs',
+    'window.cjs',
+  ]);
 });

@@ -23,6 +23,7 @@ export const entries = [
   { out: 'controller.js', source: 'src/controller/main.ts', shared: true },
   { out: 'runner.js', source: 'src/machines/runner.ts' },
   { out: 'extension.cjs', source: 'src/extension.ts', vscode: true },
+  { out: 'window.cjs', source: 'src/window/window.ts', vscode: true },
   { out: 'review.js', source: 'webview-ui/review/main.tsx', page: true },
 ];
 
@@ -123,7 +124,8 @@ export const bundleOptions = (entry, folder) => ({
 const sharedOptions = (made, folder) => {
   const [first] = made;
   if (first === undefined) throw new Error('no bundle to build');
-  const { outfile: _, ...options } = bundleOptions({ ...first, program: false }, folder);
+  const options = bundleOptions({ ...first, program: false }, folder);
+  delete options.outfile;
   return {
     ...options,
     entryPoints: made.map(({ source, out }) => ({ in: source, out: out.replace(/\.js$/, '') })),
