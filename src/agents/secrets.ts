@@ -26,7 +26,7 @@ export function readSecrets(home: string): Readonly<Record<string, string>> {
 
 /** Keeps a value, or with null forgets it. */
 export function writeSecret(home: string, name: string, value: string | null): void {
-  const { [name]: _, ...others } = readSecrets(home);
+  const others = Object.fromEntries(Object.entries(readSecrets(home)).filter(([other]) => other !== name));
   writeJsonAtomic(fileOf(home), schema.parse(value === null ? others : { ...others, [name]: value }), 0o600);
 }
 

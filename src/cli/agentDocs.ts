@@ -62,7 +62,7 @@ workspace never are, because an agent could plant them for its successor.
 
 Driven for real in the tests, at these versions, against a scripted model server on 127.0.0.1; no real account was used.
 
-${table(['adapter', 'tested', 'session id', 'tokens', 'cost', 'effort', 'messages in mid-session', 'ended by', 'grace', 'goal mode (\`policy: single\`)', 'MCP'], kinds)}
+${table(['adapter', 'tested', 'session id', 'tokens', 'cost', 'effort', 'messages in mid-session', 'ended by', 'grace', 'goal mode (`policy: single`)', 'MCP'], kinds)}
 
 Whatever a CLI leaves behind after its end is ended by the runner before the next session starts.
 

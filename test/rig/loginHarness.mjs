@@ -19,4 +19,4 @@ for (let count = 0; count < Number(times); count++) {
   console.log(`renewed ${count + 1}`);
 }
 if (how === 'hang' || how === 'torn') await sleep(600_000);
-while (how === 'pause' && !existsSync(`${file}.go`)) await sleep(20);
+if (how === 'pause') while (!existsSync(`${file}.go`)) await sleep(20);
