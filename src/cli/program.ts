@@ -170,9 +170,16 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
       .command('init')
       .description('write a commented hma.yaml for this folder, with what can be guessed of it')
       .option('--agents <names>', 'one or two, by comma; otherwise those that are installed')
-      .option('--total <duration>', 'active runtime of the whole run', '6h')
+      .option('--total <duration>', 'active runtime of the whole run (default: the task’s own, else 6h)')
+      .option('--harbor <folder>', 'lay out a Harbor or AutoLab task in this empty folder')
+      .option('--mle-bench <folder>', 'lay out a prepared MLE-bench competition in this empty folder')
+      .option('--direction <way>', 'of its score, where no leaderboard tells: maximize or minimize')
+      .option('--leaderboard <file>', "its leaderboard.csv, for medals; default: the one in the competition's folder")
+      .option('--template <name>', 'a small task to begin with: kernel')
       .option('--json', 'print JSON'),
     'hma init',
+    'hma init --harbor ../autolab/tasks/toy_isa_opt',
+    'hma init --mle-bench ~/.cache/mle-bench/data/spaceship-titanic',
     'hma init --agents claude-code,codex --total 12h',
   ).action((options: InitOptions) => act(() => init(desk, options))());
   program

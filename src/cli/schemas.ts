@@ -24,6 +24,7 @@ export const initOutput = z.object({
   metric: z.object({ name: z.string(), direction: z.enum(['maximize', 'minimize']) }),
   candidate: z.array(z.string()),
   agents: z.object({ A: z.string().nullable(), B: z.string().nullable() }),
+  remarks: z.array(z.string()).optional().describe('of a task from elsewhere: what was guessed or left out'),
 });
 
 /** `hma show`. */

@@ -6,6 +6,10 @@ export function absolutePath(path: string, facts: { readonly workspace: string; 
   return isAbsolute(path) ? resolve(path) : resolve(facts.workspace, path);
 }
 
+/** Whether a path is one of the system's folders, or in one, where nothing of a task may be laid. */
+export const isOfSystem = (path: string): boolean =>
+  /^\/(bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|tmp|usr|var)(\/|$)/.test(path);
+
 /** `./a//b/` → `a/b`: how paths below the workspace are kept. */
 export const plainPath = (path: string): string =>
   path

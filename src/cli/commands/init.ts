@@ -12,21 +12,23 @@ import {
   type FolderLook,
 } from '../../client/setupDetect.ts';
 import { lookAtFolder } from '../../client/setupLook.ts';
-import { contractText, type SetupChoices } from '../../client/setupWrite.ts';
+import { contractText, reviewFor, type SetupAgents, type SetupChoices } from '../../client/setupWrite.ts';
 import { parseDuration } from '../../task/quantities.ts';
 import { fail, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { initOutput } from '../schemas.ts';
+import { hasOrigin, readTask, writeTask } from './initTask.ts';
+import type { TaskOrigin } from './initTask.ts';
 
 /** What `hma init` may be told instead of guessing. */
-export interface InitOptions {
+export interface InitOptions extends TaskOrigin {
   readonly agents?: string;
   readonly total?: string;
   readonly json?: boolean;
 }
 
-/** Share of the whole time that is kept for the final review, and its bounds, ms. */
-const [reviewShare, leastReviewMs, mostReviewMs] = [0.05, 3 * 60_000, 45 * 60_000];
+/** Active runtime of the whole run where nobody says otherwise. */
+const defaultTotal = '6h';
 
 /** `hma init`: writes a commented hma.yaml for this folder with what can be guessed of it. Never over one that is there. */
 export async function init(desk: Desk, options: InitOptions): Promise<number> {
@@ -46,10 +48,33 @@ export async function init(desk: Desk, options: InitOptions): Promise<number> {
   const wrong = misuse(options);
   if (wrong) return fail(desk, failure('usage', 'bad_init', wrong), json);
   const look = await lookAtFolder(folder, desk.env['PATH']);
+  if (hasOrigin(options)) return initTask(desk, options, { folder, look });
   const choices = guess(look, options);
   if (!createFileAtomic(file, contractText(choices), 0o644)) return exists();
   if (json) await sayJson(desk, initOutput.parse({ file, ...told(choices) }));
   else await sayLines(desk, [`${file} is written.`, ...guessLines(choices, look), 'Read it, then: hma check']);
+  return exitCodes.ok;
+}
+
+/** `hma init --harbor | --mle-bench | --template`: a task of another collection, laid out in this folder. */
+async function initTask(
+  desk: Desk,
+  options: InitOptions,
+  { folder, look }: { readonly folder: string; readonly look: FolderLook },
+): Promise<number> {
+  const json = options.json ?? false;
+  const read = await readTask(desk, options, { workspace: folder, total: options.total });
+  if (!read.ok) return fail(desk, read.refusal, json);
+  const agents = agentsFor(look, options);
+  const written = await writeTask(read.value, folder, agents);
+  if (!written.ok) return fail(desk, written.refusal, json);
+  const { file } = written.value;
+  const { contract, remarks } = read.value;
+  const { metric, candidate } = contract;
+  const choices = { evaluate: contract.evaluate.command, metric: { name: metric.name, direction: metric.direction } };
+  const all = { ...choices, candidate, ...agents };
+  if (json) await sayJson(desk, initOutput.parse({ file, ...told(all), remarks }));
+  else await sayLines(desk, [`${file} is written.`, ...guessLines(all, look), ...remarks, 'Read it, then: hma check']);
   return exitCodes.ok;
 }
 
@@ -70,15 +95,10 @@ function misuse({ agents, total }: InitOptions): { readonly what: string; readon
 }
 
 /** What a folder seems to be: the likeliest evaluator, its metric, what looks like a solution, the agents that are installed. */
-function guess(look: FolderLook, { agents, total = '6h' }: InitOptions): SetupChoices {
+function guess(look: FolderLook, options: InitOptions): SetupChoices {
+  const { total = defaultTotal } = options;
   const evaluator = evaluatorsIn(look)[0] ?? null;
   const candidates = candidatesIn(look, evaluator?.file ?? null);
-  const wanted = agents?.split(',').map((name) => name.trim());
-  const known = (name: string): AgentKnown[] => agentsKnown.filter((agent) => agent.name === name);
-  const installed = agentsKnown.filter(({ program }) => look.programs.includes(program));
-  // the paper's pair fills up what is not installed: `hma check` says how to get it
-  const [A, B] = wanted ? wanted.flatMap(known) : [...new Set([...installed, ...agentsKnown])];
-  const totalMs = parseDuration(total) ?? 0;
   return {
     name: look.name,
     evaluate: evaluator?.command ?? null,
@@ -87,15 +107,27 @@ function guess(look: FolderLook, { agents, total = '6h' }: InitOptions): SetupCh
       direction: 'maximize',
     },
     candidate: candidates.filter(({ likely }) => likely).map(({ path }) => path),
-    A: A ?? null,
-    B: B ?? A ?? null,
+    ...agentsFor(look, options),
     total,
-    review: `${Math.round(Math.min(mostReviewMs, Math.max(leastReviewMs, totalMs * reviewShare)) / 60_000)}m`,
+    review: reviewFor(total),
     objectiveFile: look.files.find((path) => /^(objective|task)\.md$/i.test(path)) ?? null,
   };
 }
 
-const told = ({ evaluate, metric, candidate, A, B }: SetupChoices) => ({
+/** The two agents: those that were named, else those that are installed. */
+function agentsFor(look: FolderLook, { agents }: InitOptions): SetupAgents {
+  const wanted = agents?.split(',').map((name) => name.trim());
+  const known = (name: string): AgentKnown[] => agentsKnown.filter((agent) => agent.name === name);
+  const installed = agentsKnown.filter(({ program }) => look.programs.includes(program));
+  // the paper's pair fills up what is not installed: `hma check` says how to get it
+  const [A, B] = wanted ? wanted.flatMap(known) : [...new Set([...installed, ...agentsKnown])];
+  return { A: A ?? null, B: B ?? A ?? null };
+}
+
+/** The part of the choices that is told. */
+type Told = Pick<SetupChoices, 'evaluate' | 'metric' | 'candidate' | 'A' | 'B'>;
+
+const told = ({ evaluate, metric, candidate, A, B }: Told) => ({
   evaluate,
   metric,
   candidate,
@@ -103,7 +135,7 @@ const told = ({ evaluate, metric, candidate, A, B }: SetupChoices) => ({
 });
 
 /** The guesses in words, with what was not found. */
-function guessLines({ evaluate, metric, candidate, A, B }: SetupChoices, { programs }: FolderLook): string[] {
+function guessLines({ evaluate, metric, candidate, A, B }: Told, { programs }: FolderLook): string[] {
   const agent = (one: AgentKnown | null): string =>
     one === null ? 'none' : `${one.title}${programs.includes(one.program) ? '' : ' (not installed here)'}`;
   return [
