@@ -1,6 +1,7 @@
 import type { KeyPath, Problem } from './document.ts';
 import { covers, isGlob, overlap } from './globs.ts';
 import type { Contract, Metric } from './model.ts';
+import { isOfSystem } from './paths.ts';
 import { sayDuration } from './quantities.ts';
 import type { Report } from './programs.ts';
 
@@ -37,6 +38,7 @@ export function checkContract(contract: Contract, facts: CheckFacts, report: Rep
   checkMetric(contract.metric, report);
   checkUntil(contract, facts, report);
   checkEvaluate(contract, report);
+  checkBinds(contract, report);
   checkEnvironment(contract, report);
   if (contract.feedback === 'blind' && contract.grade === null) {
     report(
@@ -281,6 +283,42 @@ function checkEvaluate({ evaluate, validate, grade, budgets }: Contract, report:
         ),
       );
   }
+}
+
+function checkBinds({ evaluate, isolation }: Contract, report: Report): void {
+  const binds = evaluate.binds ?? [];
+  if (binds.length > 0 && (isolation.tier === 'uid' || isolation.tier === 'none'))
+    report(
+      error(
+        ['evaluate', 'binds'],
+        'binds_need_bubblewrap',
+        `\`evaluate.binds\` can't be served by isolation ${isolation.tier}: all programs see the same folders there`,
+        'Write isolation: bubblewrap (or auto), or let the evaluator do without absolute paths.',
+      ),
+    );
+  binds.forEach(({ from, to }, index) => {
+    const way: KeyPath = ['evaluate', 'binds', index];
+    const wrongTo = !to.startsWith('/') || to === '/' || to.split('/').includes('..');
+    if (wrongTo || isOfSystem(to))
+      report(
+        error(
+          [...way, 'to'],
+          'bad_bind',
+          `\`evaluate.binds\`: ${to} ${wrongTo ? 'is no absolute path below /' : 'is a folder of the system'}`,
+          'Write an absolute path such as /app.',
+        ),
+      );
+    const why = from === null || from.startsWith('/') ? undefined : leavesWorkspace(from);
+    if (why)
+      report(
+        error(
+          [...way, 'from'],
+          'bad_bind',
+          `\`evaluate.binds\`: ${from} ${why.replace('the workspace', 'the checkout')}`,
+          'Write a path below the checkout, or an absolute one.',
+        ),
+      );
+  });
 }
 
 function patternFault(pattern: string): string | undefined {
