@@ -77,7 +77,7 @@ export interface ModelServer extends AsyncDisposable {
   readonly requests: readonly ModelRequest[];
   readonly others: readonly OtherRequest[];
   /** What a script, or all, answered: of the sessions' turns; with side requests too; or with turns that were broken off after they had told usage. */
-  sent(script?: string, which?: 'turns' | 'all' | 'begun'): Sent;
+  sent(script?: string, which?: 'turns' | 'all' | 'begun', without?: ModelRequest): Sent;
   /** Resolves once the log fulfils a condition; rejects in words after `ms`. */
   until(what: string, holds: (requests: readonly ModelRequest[]) => boolean, ms?: number): Promise<void>;
 }
@@ -96,7 +96,12 @@ export async function startModelServer(scripts: Readonly<Record<string, Script>>
     script: (name, script) => void model.scripts.set(name, script),
     requests: model.requests,
     others: model.others,
-    sent: (script, which = 'turns') => sumOf(model.requests, script, which),
+    sent: (script, which = 'turns', without) =>
+      sumOf(
+        model.requests.filter((one) => one !== without),
+        script,
+        which,
+      ),
     until: (what, holds, ms = 60_000) => model.until(what, holds, ms),
     async [Symbol.asyncDispose]() {
       model.stop();

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { harnessNames, startAgentsRun, submitCommand, type AgentsRun } from '../../rig/agentsRun.ts';
+import { harnessNames, startAgentsRun, submitCommand, type AgentsRun, type HarnessName } from '../../rig/agentsRun.ts';
 import { eventually } from '../../rig/faultRun.ts';
-import type { Step } from '../../rig/modelServer.ts';
+import type { ModelRequest, Step } from '../../rig/modelServer.ts';
 import { expectSumsEqual, livingOf, told } from './pairs.ts';
 
 /** What a session may be doing when it is ended: the step it is at, and how the test sees that it is. */
@@ -31,6 +31,12 @@ const moments: readonly { what: string; step: Step; readonly reached: (run: Agen
   },
 ];
 
+/** OpenCode tells a response's tokens once the tools that it called have ended: one whose tool never does stays untold. */
+const untold = ({ server }: AgentsRun, name: HarnessName): ModelRequest | undefined => {
+  const last = server.requests.findLast(({ script, side }) => script === 'A' && !side);
+  return name === 'opencode' && last?.call ? last : undefined;
+};
+
 describe('a person hands over while a real agent', () => {
   it.each(moments.flatMap(({ what, step, reached }) => harnessNames.map((name) => ({ what, name, step, reached }))))(
     '$what: $name',
@@ -50,7 +56,7 @@ describe('a person hands over while a real agent', () => {
       const state = await run.finished(120_000);
       expect(told(state)[0]).toMatchObject({ closure: 'handoff', endedItself: false });
       expect(livingOf(run)).toEqual([]);
-      expectSumsEqual(run);
+      expectSumsEqual(run, untold(run, name));
     },
   );
 
@@ -64,6 +70,6 @@ describe('a person hands over while a real agent', () => {
     expect(told(state)[0], run.log()).toEqual({ agent: 'A', closure: 'cap', accepted: ['e1'], endedItself: false });
     expect(state.options[0]?.survivors).toEqual([]);
     expect(livingOf(run)).toEqual([]);
-    expectSumsEqual(run);
+    expectSumsEqual(run, untold(run, name));
   });
 });

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import type { Option } from '../../../src/options/model.ts';
 import type { RunState } from '../../../src/run/model.ts';
 import { nominates, submitCommand, type AgentsRun, type HarnessName } from '../../rig/agentsRun.ts';
-import type { Script, Step } from '../../rig/modelServer.ts';
+import type { ModelRequest, Script, Step } from '../../rig/modelServer.ts';
 import { processesOf } from '../../rig/run.ts';
 
 /** The pairs of the paper and of issue 4: who begins, who follows. */
@@ -29,7 +31,7 @@ const leaveJob =
   'while [ ! -e left.txt ]; do sleep 0.05; done; rm left.txt; echo started';
 
 /** An option that leaves a job behind, submits in the middle of a compound command, and is ended at its second candidate. */
-export const untidy: Script = {
+export const untidy = (nominated: string): Script => ({
   steps: [
     { think: 'I look around.', say: 'A job in the background.', shell: leaveJob },
     { say: 'The first.', shell: submitCommand(1) },
@@ -39,14 +41,17 @@ export const untidy: Script = {
     },
     thinking,
   ],
-  review: nominates('e3'),
-};
+  review: nominates(nominated),
+});
 
 /** An option that ends by itself after one candidate. */
-export const brief: Script = {
+export const brief = (nominated: string): Script => ({
   steps: [{ say: 'One is enough.', shell: submitCommand(1) }, { text: 'I am done.' }],
-  review: nominates('e3'),
-};
+  review: nominates(nominated),
+});
+
+/** What the compound commands wrote beside their submissions. */
+export const notesOf = (run: AgentsRun): string => readFileSync(join(run.folders.workspace, 'notes.txt'), 'utf8');
 
 /** What a test looks at in an option. */
 export const told = ({ options }: RunState) =>
@@ -58,10 +63,13 @@ export const livingOf = (run: AgentsRun): string[] =>
     .map(({ command }) => command)
     .filter((command) => command !== '' && !/(?:keeper|controller)\.js/.test(command));
 
-/** The ledger holds exactly what the server sent, agent by agent; Kimi alone tells no count of reasoning. */
-export function expectSumsEqual(run: AgentsRun): void {
+/**
+ * The ledger holds exactly what the server sent, agent by agent, but for `untold` of A, which its harness could not tell. Kimi alone
+ * tells no count of reasoning.
+ */
+export function expectSumsEqual(run: AgentsRun, untold?: ModelRequest): void {
   for (const slot of ['A', 'B'] as const) {
-    const sent = run.server.sent(slot, 'begun');
+    const sent = run.server.sent(slot, 'begun', untold);
     const silent = run.client.state?.terms.agents[slot].adapter === 'kimi';
     expect(run.recorded(slot), `agent ${slot}`).toEqual({ ...sent, ...(silent && { reasoning: 0 }) });
   }
