@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { claudeCodeAdapter } from '../../../src/agents/claudeCode/adapter.ts';
 import type { Script } from '../../rig/modelServer.ts';
@@ -197,6 +197,8 @@ describe('the end that we make', () => {
   it('by SIGKILL loses no token that was counted before it', async () => {
     const { session, name } = await claude.start(works, { tier: 'none', agent: { permissions: 'bypass' } });
     await until('the tool to run', () => wrote(session, 'running'), 60_000);
+    // It writes its transcript a moment after it acts.
+    await vi.waitFor(async () => expect(await session.responses()).toHaveLength(2), { timeout: 20_000 });
     for (const pid of running(session.context.sessionId)) process.kill(pid, 'SIGKILL');
     const exit = await session.ended();
     expect(session.failure(exit)).toMatchObject({ reason: 'crash' });
