@@ -64,7 +64,7 @@ export function importedContractText(task: ImportedContract, agents: SetupAgents
     `feedback: ${task.feedback}`,
     '',
     'isolation:',
-    '  tier: auto',
+    evaluate.binds.length > 0 ? '  tier: bubblewrap  # the only one with absolute paths of its own' : '  tier: auto',
     ...when(isolation.network !== undefined, '  network: none  # of the evaluator; the task allows it none'),
     ...when(isolation.readable.length > 0, `  readable: ${yamlList(isolation.readable)}`),
     ...when(

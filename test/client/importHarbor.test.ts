@@ -99,7 +99,7 @@ describe.runIf(tiersHere.includes('bubblewrap'))('hma init --harbor', () => {
         ],
       },
       metric: { name: 'characters', direction: 'minimize', baseline: 40, reference: 12 },
-      isolation: { network: 'none', hidden: [task] },
+      isolation: { tier: 'bubblewrap', network: 'none', hidden: [task] },
       budgets: { totalMs: 7_200_000 },
     });
     expect(contract.objective).toContain('Rewrite `/app/word.sh`');

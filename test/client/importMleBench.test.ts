@@ -86,7 +86,7 @@ describe('hma init --mle-bench', () => {
       evaluate: { hidden: [join(beside, 'form')] },
       grade: { hidden: [join(beside, 'grade'), join(folder, 'prepared/private')] },
       isolation: {
-        readable: [join(folder, 'prepared/public')],
+        readable: [join(folder, 'prepared/public'), room.at('tools')],
         hidden: expect.arrayContaining([join(folder, 'raw'), join(folder, 'leaderboard.csv')]),
       },
     });
@@ -155,6 +155,15 @@ describe('hma init --mle-bench', () => {
       direction: 'minimize',
       thresholds: [{ score: 0.1 }, { score: 0.1 }, { score: 0.1 }],
     });
+  });
+
+  test('its options mean nothing without it', async () => {
+    const { room } = competitionRoom();
+    expect(await room.init(['--direction', 'minimize'])).toMatchObject({
+      exit: exitCodes.usage,
+      err: expect.stringContaining('belong to --mle-bench'),
+    });
+    expect(room.files()).toEqual([]);
   });
 
   test.each([

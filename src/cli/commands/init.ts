@@ -78,7 +78,12 @@ async function initTask(
   return exitCodes.ok;
 }
 
-function misuse({ agents, total }: InitOptions): { readonly what: string; readonly fix: string } | null {
+function misuse({ agents, total, ...origin }: InitOptions): { readonly what: string; readonly fix: string } | null {
+  if (origin.mleBench === undefined && (origin.direction !== undefined || origin.leaderboard !== undefined))
+    return {
+      what: '--direction and --leaderboard belong to --mle-bench',
+      fix: 'Leave them out, or name the competition’s folder.',
+    };
   const names = agents?.split(',').map((name) => name.trim()) ?? [];
   const unknown = names.find((name) => !agentsKnown.some((agent) => agent.name === name));
   if (unknown !== undefined || names.length > 2)
