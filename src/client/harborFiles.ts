@@ -106,17 +106,17 @@ export interface ToldFiles {
   readonly kept: readonly string[];
 }
 
-const edits = /\b(edit|modify|change|rewrite|implement|optimi[sz]e|improve|replace|create|write)\w*\b/i;
+const edits = /\b(edit|modify|change|rewrite|implement|optimi[sz]e|improve|replace|create|write)\b/i;
 const keeps = /\b(do not|don['’]t|never|must not|may not|cannot|read[- ]only|fixed|untouched)\b/i;
 
 /**
- * Files below `app` that lines of the instruction tell to edit, and those they tell to leave: named by their absolute path, or in
- * backticks by the name of a file that is there. A file of both kinds of lines is one to edit.
+ * Files below `app` that sentences and lines of the instruction tell to edit, and those they tell to leave: named by their absolute path, or in
+ * backticks by the name of a file that is there. A file of both kinds is one to edit.
  */
 export function toldFiles(instruction: string, { app, files }: Pick<EnvironmentFiles, 'app' | 'files'>): ToldFiles {
   const edited = new Set<string>();
   const kept = new Set<string>();
-  for (const line of instruction.split('\n').filter((each) => edits.test(each) || keeps.test(each))) {
+  for (const line of instruction.split(/\n|(?<=[.!;])\s/).filter((each) => edits.test(each) || keeps.test(each))) {
     const absolute = [...line.matchAll(/(\/[\w.+-]+)+\/?/g)]
       .map(([path]) => path)
       .filter((path) => path.startsWith(`${app}/`));

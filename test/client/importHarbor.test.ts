@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { exitCodes } from '../../src/cli/exitCodes.ts';
 import { readDockerfile } from '../../src/client/dockerfile.ts';
+import { partsOf, toldFiles } from '../../src/client/harborFiles.ts';
 import { servesAbsolutePaths } from '../../src/client/importHarbor.ts';
 import { write } from '../evaluators/folders.ts';
 import { tiersHere } from '../machines/machineRoom.ts';
@@ -228,6 +229,24 @@ describe('a malformed Harbor task is refused with what, where and what to do', (
       ok: false,
       refusal: { fix: expect.stringContaining('inside a container of podman') },
     });
+  });
+});
+
+test('what an instruction tells of its files: sentence by sentence, whole folders too, and what is not there yet', () => {
+  const files = new Map(['solve.py', 'main.py', 'data/a', 'src/x.c', 'ref.py'].map((path) => [path, path]));
+  const told = (instruction: string) => toldFiles(instruction, { app: '/app', files });
+  expect(told('Edit `/app/solve.py` only. Do not modify `main.py`.\nThe implementation in `ref.py` is slow.')).toEqual({
+    edited: ['solve.py'],
+    kept: ['main.py'],
+  });
+  expect(told('| `/app/src/` | **Edit** |\n| `/app/data/` | Read-only |')).toEqual({ edited: ['src'], kept: ['data'] });
+  expect(told('Write `/app/out.txt`; `unknown.py` and /etc/passwd do not change it')).toEqual({
+    edited: ['out.txt'],
+    kept: [],
+  });
+  expect(partsOf({ files }, told('Change /app/src/ and create /app/out.txt'))).toEqual({
+    candidate: ['src/**', 'out.txt'],
+    protected: ['data/**', 'main.py', 'ref.py', 'solve.py'],
   });
 });
 
