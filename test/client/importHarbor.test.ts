@@ -52,10 +52,12 @@ got=$(timeout 10 bash /app/word.sh)
 size=$(wc -c < /app/word.sh)
 if [ "$got" = "$(cat /tests/wanted)" ] && [ "$size" -lt "$LIMIT" ]; then
   printf '{"reward": 0.5, "correctness": true, "metric": %s}' "$size" > /logs/verifier/reward.json
+elif [ "$got" = none ]; then
+  echo '{"reward": 0, "metric": null}' > /logs/verifier/reward.json
 elif [ "$got" = crash ]; then
   exit 3
 else
-  echo '{"reward": 0.0, "correctness": false, "metric": null}' > /logs/verifier/reward.json
+  printf '{"reward": 0.0, "correctness": false, "metric": %s}' "$size" > /logs/verifier/reward.json
 fi
 `,
   'solution/solve.sh': `# ${solution}\n`,
@@ -113,7 +115,8 @@ describe.runIf(tiersHere.includes('bubblewrap'))('hma init --harbor', () => {
     const judged = async (text: string) => (await room.evaluate({ 'word.sh': text })).verdict;
     expect(await judged('echo hello\n')).toEqual({ kind: 'scored', score: 11 });
     expect(await judged('echo "$(cat lib/prefix)llo"\n')).toEqual({ kind: 'scored', score: 28 });
-    expect(await judged('echo bye\n')).toMatchObject({ kind: 'incorrect' });
+    expect(await judged('echo bye\n')).toMatchObject({ kind: 'incorrect', score: 9 });
+    expect(await judged('echo none\n')).toMatchObject({ kind: 'incorrect' });
     expect(await judged('echo crash\n')).toMatchObject({
       kind: 'no_result',
       detail: expect.stringContaining('left no reward in /logs/verifier (exit code 3)'),
@@ -123,6 +126,11 @@ describe.runIf(tiersHere.includes('bubblewrap'))('hma init --harbor', () => {
   test('candidate code in an evaluation can read the tests, but neither the solution nor change the tests', async () => {
     const { room, task } = taskRoom();
     await room.init(['--harbor', task]);
+    // shown by a folder around it, were it not hidden: a room's own place is private to evaluations anyway
+    const file = join(room.workspace, 'hma.yaml');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('isolation:\n', `isolation:\n  readable: ["${room.at('tasks')}"]\n`));
+    expect((await room.contract()).contract.isolation.readable).toEqual([room.at('tasks')]);
     const nosy = `cat ${task}/solution/solve.sh /root/.ssh/* >&2; ls ${task} >&2; echo x > /tests/wanted; echo hello\n`;
     const { verdict, output } = await room.evaluate({ 'word.sh': nosy });
     expect(output).not.toContain(solution);
