@@ -28,9 +28,12 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 const asked = JSON.parse(process.argv[1]);
+// a hidden file inside a hidden folder leaves its empty stand-in there: only what can be read is open
 const isOpen = (path) => {
   try {
-    return statSync(path).isDirectory() ? readdirSync(path).length > 0 : readFileSync(path).length > 0;
+    return statSync(path).isDirectory()
+      ? readdirSync(path).some((name) => isOpen(path + '/' + name))
+      : readFileSync(path).length > 0;
   } catch { return false; }
 };
 const said = (program, args, more = {}) => {

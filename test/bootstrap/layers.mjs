@@ -55,7 +55,11 @@ const layers = [
   // The real CLIs of the agents against a scripted model server. The whole matrix: npm run test:agents:all
   tests('agents', { command: ['node', 'test/agents/clis/install.mjs'] }),
   // In a real VS Code: the integration suite inside of it, then the journeys of a person through it.
-  tests('editor', { command: ['node', 'test/editor/run.ts'], report: 'editor' }),
+  tests(
+    'editor',
+    { command: ['node', 'test/agents/clis/install.mjs'] },
+    { command: ['node', 'test/editor/run.ts'], report: 'editor' },
+  ),
 ];
 
 /**

@@ -21,7 +21,10 @@ async function place() {
   const contract = await layOutTask(folders, {
     A: {},
     B: {},
-    contract: { grade: { command: [process.execPath, 'evaluate.mjs'], hidden: [grades] } },
+    // a hidden file in a hidden folder leaves its empty stand-in there, which is no leak
+    contract: {
+      grade: { command: [process.execPath, 'evaluate.mjs'], hidden: [grades, join(grades, 'truth.csv')] },
+    },
   });
   return { folders, contract, grades, key: join(person, '.ssh'), env: { ...process.env, HOME: person } };
 }

@@ -103,9 +103,7 @@ describe('a person starts an alternation, watches it and decides', () => {
     let terminals: string[] = [];
     const theirs = async () => {
       terminals = await window.terminals();
-      return ['1 · demo-tuner', '2 · demo-builder'].every((name) =>
-        terminals.some((each) => each.includes(name)),
-      );
+      return ['1 · demo-tuner', '2 · demo-builder'].every((name) => terminals.some((each) => each.includes(name)));
     };
     await until('a terminal of each session', theirs, 10_000).catch(() => expect(terminals).toEqual([]));
     expect(recorded(journey)!.state.options.at(-1)).toMatchObject({ number: 2, state: 'open' });

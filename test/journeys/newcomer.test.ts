@@ -56,7 +56,7 @@ describe('a newcomer', () => {
     await page.keyboard.press('Enter');
     await first(3, /^solution\/\*\*/);
     await page.keyboard.press('Enter');
-    await first(4, /^claude-code, installed here/);
+    await first(4, /^Claude Code, installed here/);
     await page.keyboard.press('Enter');
     await first(5, /^6h/);
     for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
