@@ -25,16 +25,25 @@ export interface PriceTable {
   readonly problems: readonly PriceProblem[];
 }
 
-const amount = z.number().finite().nonnegative();
+const expects = (noun: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => (input === undefined ? 'is missing' : `must be ${noun}`),
+});
+const fromZero = expects('a number from 0');
+const amount = z.number(fromZero).nonnegative(fromZero);
 const entry = z.strictObject({
   input: amount,
   cachedInput: amount,
   cacheWrite: amount.exactOptional(),
   output: amount,
-  asOf: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2026-11-30'),
-  source: z.string().min(1),
+  asOf: z
+    .string(expects('a date such as 2026-11-30'))
+    .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2026-11-30'),
+  source: z.string(expects('a text')).min(1, 'must say where the price stands'),
 });
-const priceFile = z.strictObject({ models: z.record(z.string().min(1), entry) });
+const priceFile = z.strictObject(
+  { models: z.record(z.string().min(1), entry, expects('a mapping of models')) },
+  expects('a mapping with the key models'),
+);
 
 /** An example for messages and the documentation. */
 const example =
@@ -81,7 +90,9 @@ function readPrices(file: string): Result<Prices, PriceProblem> {
   }
   const parsed = priceFile.safeParse(value);
   if (parsed.success) return ok(parsed.data.models);
-  const [issue] = parsed.error.issues;
-  const where = issue && issue.path.length > 0 ? issue.path.join('.') : 'the file';
-  return wrong(`${where}: ${issue?.message ?? 'not as expected'}`, `Amounts are USD per million tokens: ${example}`);
+  const said = parsed.error.issues.slice(0, 3).map(({ path, message, ...issue }) => {
+    const words = issue.code === 'unrecognized_keys' ? `unknown key ${issue.keys.join(', ')}` : message;
+    return `${path.length > 0 ? path.join('.') : 'the file'}: ${words}`;
+  });
+  return wrong(said.join('; '), `Amounts are USD per million tokens: ${example}`);
 }

@@ -10,17 +10,21 @@ const schema = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()
 
 const fileOf = (home: string): string => join(home, 'secrets.json');
 
+/** The file of secrets is there and can't be read. Its message names the file and never a value. */
+export class SecretsError extends Error {
+  override readonly name = 'SecretsError';
+}
+
 /**
  * Values kept for variables that are not set where a run is started or taken up again: after a reboot nobody is there who has them.
- * One private file (0600) in the state folder, which no session sees. Throws where it is there and can't be read.
+ * One private file (0600) in the state folder, which no session sees. Throws a SecretsError where it is there and can't be read.
  */
 export function readSecrets(home: string): Readonly<Record<string, string>> {
   const file = fileOf(home);
   if (!existsSync(file)) return {};
   const read = readJson(file, { followLinks: false });
   const known = read.ok ? schema.safeParse(read.value) : undefined;
-  if (!known?.success)
-    throw new Error(`${file} can't be read as names and values; mend or remove it, then hma secrets set NAME`);
+  if (!known?.success) throw new SecretsError(`${file} can't be read as names and values`);
   return known.data;
 }
 

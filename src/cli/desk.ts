@@ -16,9 +16,18 @@ export interface Desk {
   readonly stderr: NodeJS.WriteStream;
 }
 
+/** Where this process works; a folder that was deleted has only the name that the shell remembers. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return process.env['PWD'] ?? '.';
+  }
+}
+
 /** The desk of this process. */
 export const processDesk = (): Desk => ({
-  cwd: process.cwd(),
+  cwd: workingFolder(),
   env: process.env,
   clock: processClock(),
   stdin: process.stdin,

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
+
 import tab from '@bomb.sh/tab/commander';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 
 import { version } from '../base/version.ts';
 import { apply, type ApplyOptions } from './commands/apply.ts';
@@ -34,7 +36,10 @@ import { resume, run, watch } from './commands/starting.ts';
 import { ControllerError } from '../client/connection.ts';
 import { fail, remark, type Desk } from './desk.ts';
 import { exitCodes, exitMeanings } from './exitCodes.ts';
+import { endpoint, misuse, wholeNumber } from './misuse.ts';
 import { failure } from '../client/failure.ts';
+import { systemFailure } from '../client/systemFailure.ts';
+import { SecretsError } from '../agents/secrets.ts';
 
 /** Commands that exist inside a session only. */
 const sessionOnly = ['submit', 'result', 'validate', 'archive', 'nominate'] as const;
@@ -56,11 +61,6 @@ ${exitTable}
 
 Runs live in $HMA_HOME (default: the platform's state folder). --json prints documented JSON (docs/json.md).`;
 
-const wholeNumber = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('a whole number is needed.');
-  return Number(text);
-};
-
 /** Runs a person's command line (words after `hma`) and answers its exit code. */
 export async function runCli(desk: Desk, words: readonly string[]): Promise<number> {
   let exit: number = exitCodes.ok;
@@ -75,10 +75,23 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
       program.outputHelp();
       return exitCodes.ok;
     }
+    if (!existsSync(desk.cwd))
+      return await fail(
+        desk,
+        failure('notFound', 'no_folder', {
+          what: `the folder ${desk.cwd} does not exist any more`,
+          fix: 'Go to another one, such as cd ~.',
+        }),
+        wantsJson,
+      );
     await program.parseAsync([...words], { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.ok;
+      // a group without its command has printed its help
+      return error.code === 'commander.help' ? exitCodes.usage : fail(desk, misuse(error, program, words), wantsJson);
+    }
     if (error instanceof ControllerError)
       return fail(
         desk,
@@ -89,6 +102,14 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
         wantsJson,
       );
     if (desk.env['HMA_DEBUG']) remark(desk, String(error instanceof Error ? error.stack : error));
+    if (error instanceof SecretsError)
+      return fail(
+        desk,
+        failure('failed', 'bad_secrets', { what: error.message, fix: 'Mend or remove it, then hma secrets set NAME.' }),
+        wantsJson,
+      );
+    const system = systemFailure(error);
+    if (system) return fail(desk, system, wantsJson);
     const what = error instanceof Error ? error.message : String(error);
     return fail(
       desk,
@@ -117,6 +138,7 @@ export function commandLine(desk: Desk, act: Act): Command {
     .configureOutput({
       writeOut: (text) => void desk.stdout.write(text),
       writeErr: (text) => void desk.stderr.write(text),
+      outputError: () => undefined, // told as every failure is
     })
     .addHelpText('after', epilogue);
   describeRuns(program, desk, act);
@@ -187,11 +209,11 @@ function describeRuns(program: Command, desk: Desk, act: Act): void {
     .alias('doctor')
     .description('look at all that a run needs, without starting one')
     .option('--json', 'print JSON')
-    .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys')
+    .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys', endpoint)
     .action((options: { json?: boolean; endpoint?: string }) => act(() => check(desk, options))());
   const look = withRun(
     program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
-  ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber);
+  ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber(0));
   examples(look, 'hma watch --tail 1000').action((options: RunOptions & { tail?: number }) =>
     act(() => watch(desk, options))(),
   );
@@ -306,7 +328,7 @@ function describeJudging(program: Command, desk: Desk, act: Act): void {
         .description(
           'run the evaluator again on a candidate, after the end; mean and standard error stand beside its score',
         ),
-    ).option('-n, --times <number>', 'how often', wholeNumber, 5),
+    ).option('-n, --times <number>', 'how often', wholeNumber(1), 5),
     'hma reevaluate e7 -n 5',
   ).action((id: string, options: RunOptions & { times?: number }) => act(() => reevaluate(desk, id, options))());
 }

@@ -72,7 +72,9 @@ export interface ApplyWish {
 export async function applyCandidate(view: RunView, wish: ApplyWish): Promise<Result<Applied, Failure>> {
   const candidate = chosen(view.state, wish.candidate);
   if (!candidate.ok) return candidate;
-  const store = openSnapshotsReadOnly({ dir: runFiles(view.place.folder).snapshots });
+  const { snapshots } = runFiles(view.place.folder);
+  const store = openSnapshotsReadOnly({ dir: snapshots });
+  if (!(await store.has(candidate.value.snapshot))) return refused(filesMissing(candidate.value.id, snapshots));
   const task = {
     view,
     wish,
@@ -89,6 +91,13 @@ export async function applyCandidate(view: RunView, wish: ApplyWish): Promise<Re
       return await toBranch(task, wish.target.branch);
   }
 }
+
+/** A candidate's files are not where the run keeps them. */
+export const filesMissing = (id: string, snapshots: string): Failure =>
+  failure('failed', 'no_snapshot', {
+    what: `the files of candidate ${id} are missing in ${snapshots}`,
+    fix: 'Put the run folder back from a copy, such as one that hma export made.',
+  });
 
 /** What applying works with. */
 interface ApplyTask {
@@ -136,7 +145,7 @@ async function toFolder(task: ApplyTask, folder: string): Promise<Result<Applied
       return refused(
         failure('failed', restored.refusal.reason, {
           what: restored.refusal.detail,
-          fix: 'Name a new or empty folder with room in it.',
+          fix: `Then: hma apply ${task.candidate.id} --to folder DIR`,
         }),
       );
   } else if (existsSync(path) && !lstatSync(path).isDirectory())

@@ -136,6 +136,8 @@ export function findRun(given: {
 }
 
 function namedRun(name: string, homes: readonly string[]): Result<RunPlace, Failure> {
+  if (name.trim() === '')
+    return refused(failure('notFound', 'no_run', { what: 'the name of the run is empty', fix: 'See hma list --all.' }));
   const found = allRuns(homes).filter(({ run }) => run.startsWith(name));
   const exact = found.find(({ run }) => run === name);
   const [only, another] = found;

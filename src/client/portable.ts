@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { readJson, writeJsonAtomic } from '../base/files.ts';
-import { lastLineOf } from '../base/oneLine.ts';
+import { oneLine } from '../base/oneLine.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { runFiles, runFolderOf } from '../ledger/places.ts';
+import { sayProblem } from '../ledger/port.ts';
 import { readLedger } from '../ledger/readLedger.ts';
 import { replayRun } from '../run/evolve.ts';
 import { openSnapshotsReadOnly } from '../snapshots/store.ts';
@@ -44,6 +45,13 @@ export async function exportRun(place: RunPlace, file: string): Promise<Result<n
         fix: 'Name another file with --out.',
       }),
     );
+  if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
+    return refused(
+      failure('failed', 'no_folder', {
+        what: `the folder ${dirname(file)} does not exist`,
+        fix: 'Create it, or name another file with --out.',
+      }),
+    );
   const half = `${file}.${process.pid}.tmp`;
   const excluded = leftOut.map((pattern) => `--exclude=./${pattern}`);
   try {
@@ -55,15 +63,24 @@ export async function exportRun(place: RunPlace, file: string): Promise<Result<n
     return ok(null);
   } catch (error) {
     rmSync(half, { force: true });
-    return refused(tarFailure(`run ${place.run} could not be packed into ${file}`, error));
+    return refused(
+      tarFailure(
+        `run ${place.run} could not be packed into ${file}`,
+        error,
+        'See that there is room on the disk, and that tar is installed.',
+      ),
+    );
   }
 }
 
-const tarFailure = (what: string, error: unknown): Failure => {
-  const words = error instanceof Error && 'stderr' in error ? lastLineOf(String(error.stderr)) : String(error);
+const tarFailure = (what: string, error: unknown, fix: string): Failure => {
+  const lines = error instanceof Error && 'stderr' in error ? String(error.stderr).split('\n') : [];
+  // tar's last lines only say that it gave up
+  const telling = lines.find((line) => line.trim() !== '' && !/not recoverable|Child returned|exit delayed/.test(line));
+  const words = oneLine(telling ?? (error instanceof Error ? error.message : String(error)), 300);
   return failure('failed', 'tar', {
     what: `${what}: ${words}`,
-    fix: 'See that there is room on the disk, and that tar is installed.',
+    fix,
   });
 };
 
@@ -86,6 +103,13 @@ export async function importRun(
   file: string,
   given: { readonly home: string; readonly workspace: string },
 ): Promise<Result<Imported, Failure>> {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    return refused(
+      failure('failed', 'no_file', {
+        what: `${file} ${existsSync(file) ? 'is no file' : 'does not exist'}`,
+        fix: 'Correct the path: name a file that hma export made.',
+      }),
+    );
   mkdirSync(given.home, { recursive: true, mode: 0o700 });
   const fresh = mkdtempSync(join(given.home, '.importing-'));
   try {
@@ -110,7 +134,13 @@ export async function importRun(
       candidates: checked.value.candidates,
     });
   } catch (error) {
-    return refused(tarFailure(`${file} could not be unpacked`, error));
+    return refused(
+      tarFailure(
+        `${file} could not be unpacked`,
+        error,
+        'Name a file that hma export made; if it is one, see that there is room on the disk.',
+      ),
+    );
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
@@ -137,7 +167,7 @@ async function checkUnpacked(
   const { events, problems } = readLedger(folder);
   const state = replayRun(events);
   const broken = problems.find((problem) => problem.fatal);
-  if (broken) return wrong(`its ledger is broken at ${broken.file}:${broken.line}: ${broken.detail}`);
+  if (broken) return wrong(`its ledger is broken at ${sayProblem({ ...broken, file: basename(broken.file) })}`);
   if (!state || state.run !== record.data.run) return wrong('its ledger is missing or another run’s');
   const store = openSnapshotsReadOnly({ dir: runFiles(folder).snapshots });
   try {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { adapterFor } from '../agents/adapters.ts';
+import { presets } from '../agents/presets.ts';
 import { findProgram } from '../base/program.ts';
 import { sayBytes } from '../base/numbers.ts';
 import { stateHome } from '../ledger/places.ts';
@@ -11,7 +12,7 @@ import { freeBytes } from '../machines/disk.ts';
 import type { Tier } from '../machines/port.ts';
 import { probeTiers } from '../machines/probeTiers.ts';
 import { loadContract } from '../task/load.ts';
-import type { ContractMessage } from '../task/messages.ts';
+import { sayPlace, type ContractMessage } from '../task/messages.ts';
 import type { AgentSlot, Contract } from '../task/model.ts';
 import { lookAtAgent, saySignedIn, sayVersion } from './agentLook.ts';
 import { attach } from './connection.ts';
@@ -46,7 +47,7 @@ export async function preflight(given: {
 }): Promise<Preflight> {
   const loaded = await loadContract({
     workspace: given.workspace,
-    given: { wall: given.wall, adapters: given.adapters },
+    given: { wall: given.wall, adapters: given.adapters, presets },
   });
   const messages = loaded.ok ? loaded.value.warnings : loaded.refusal.messages;
   const contract = loaded.ok ? loaded.value.contract : null;
@@ -65,7 +66,7 @@ interface World {
 function contractItem(messages: readonly ContractMessage[]): PreflightItem {
   const errors = messages.filter(({ severity }) => severity === 'error');
   const first = errors[0] ?? messages[0];
-  const detail = first ? `${first.file}:${first.line}: ${first.what}` : '';
+  const detail = !first ? '' : first.what.startsWith(first.file) ? first.what : `${sayPlace(first)}: ${first.what}`;
   if (errors.length > 0)
     return {
       topic: 'contract',

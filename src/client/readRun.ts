@@ -1,7 +1,7 @@
 import { oneLine } from '../base/oneLine.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { readLedger } from '../ledger/readLedger.ts';
-import type { LedgerEvent, LedgerProblem } from '../ledger/port.ts';
+import { sayProblem, type LedgerEvent, type LedgerProblem } from '../ledger/port.ts';
 import { activeAt } from '../run/activeClock.ts';
 import { replayRun } from '../run/evolve.ts';
 import type { RunState } from '../run/model.ts';
@@ -33,13 +33,23 @@ export function readOffline(
   const { events, problems } = readLedger(place.folder);
   const state = replayRun(events);
   if (state) return ok({ state, events, problems: problems.filter((problem) => problem.fatal) });
-  const why =
-    problems.map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`).join('; ') || 'it holds no events';
+  const damage = problems.filter((problem) => problem.fatal);
   return refused(
-    failure('failed', 'no_ledger', {
-      what: `the ledger in ${place.folder} can't be read: ${oneLine(why, 400)}`,
-      fix: 'A run that has just been started has none for a moment. Else see controller.log in that folder.',
-    }),
+    failure(
+      'failed',
+      'no_ledger',
+      damage.length === 0
+        ? {
+            what: `the ledger in ${place.folder} holds no events`,
+            fix: 'A run that has just been started has none for a moment. Else see controller.log in that folder.',
+          }
+        : {
+            what: `the ledger can't be read: ${oneLine(damage.map(sayProblem).join('; '), 600)}`,
+            fix: damage.some(({ reason }) => reason === 'newer_version')
+              ? 'Use the version of HMA that made it, or a newer one.'
+              : `Put the file back as it was, or remove the run: hma remove ${place.run}`,
+          },
+    ),
   );
 }
 

@@ -358,7 +358,7 @@ export class Gate {
       request.id === 'initial'
         ? state.initial
         : state.archive.find((candidate) => candidate.id === request.id)?.snapshot;
-    if (!snapshot) return unknown(`there is no candidate ${request.id}`);
+    if (!snapshot) return unknown(`there is no candidate ${request.id}; hma archive lists them`);
     const entries = await this.#room.snapshots.entries(snapshot);
     if (request.path === undefined) return { entries: entries.map(({ path, kind, bytes }) => ({ path, kind, bytes })) };
     const entry = entries.find(({ path }) => path === request.path);

@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 
+import { errorCode } from '../base/files.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { RunState } from '../run/model.ts';
@@ -42,6 +43,7 @@ export async function notify(how: Notify, notification: Notification): Promise<s
       }
     }
   } catch (error) {
+    if (how.kind === 'command' && errorCode(error) === 'ENOENT') return `\`${how.command[0]}\` was not found on PATH`;
     return error instanceof Error ? (error.message.split('\n')[0] ?? error.message) : String(error);
   }
 }

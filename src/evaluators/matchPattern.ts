@@ -1,3 +1,4 @@
+import { oneLine } from '../base/oneLine.ts';
 import { Worker } from 'node:worker_threads';
 import { ok, refused, type Result } from '../base/result.ts';
 
@@ -37,9 +38,9 @@ export async function matchPattern(pattern: string, text: string): Promise<Resul
       return refused(`the pattern took longer than ${matchMs / 1000} s on the output; make it simpler`);
     if ('error' in answer) return refused(`the pattern can't be used: ${answer.error}`);
     if (answer.found.length > 1)
-      return refused('the pattern matches the output more than once; a result is given once');
+      return refused(`the pattern /${oneLine(pattern, 80)}/ matches the output more than once; a result is given once`);
     const [value] = answer.found;
-    if (value === undefined) return refused('the pattern matches nothing in the output');
+    if (value === undefined) return refused(`the pattern /${oneLine(pattern, 80)}/ matches nothing in the output`);
     if (value === null) return refused("the pattern's group took no part in the match");
     return ok(value);
   } finally {

@@ -47,7 +47,8 @@ async function readTail(file: string, limit: number): Promise<Result<{ bytes: Bu
     }
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT') return refused('it was not written');
+    if (code === 'ENOENT')
+      return refused('it was not written; the evaluator writes {"score": 0.5} into the file of that name');
     if (code === 'ELOOP') return refused('it is a symbolic link');
     if (code === 'ENXIO') return refused('it is not a regular file');
     return refused((cause as Error).message);

@@ -85,6 +85,8 @@ class Reader {
     if (this.take(/\}/uy)) return { is: 'object', entries };
     for (;;) {
       this.space();
+      if (this.text[this.at] !== '"' && this.text[this.at] !== undefined)
+        throw new Unreadable(`a key must stand in double quotes, not ${glimpse(this.text.slice(this.at))}`);
       const key = this.string();
       this.space();
       if (!this.take(/:/uy)) throw new Unreadable(`a colon is missing after the key "${key}"`);
@@ -168,7 +170,10 @@ export function parseVerdict(text: string): TextVerdict {
     if (value.is === 'object') return judge(value.entries);
     return nothing(`the result is a ${value.is}, not an object; write ${forms}`);
   } catch (cause) {
-    if (cause instanceof Unreadable) return nothing(`the result is not JSON: ${cause.message}`);
+    if (cause instanceof Unreadable)
+      return nothing(
+        `the result is not JSON: ${cause.message}${cause.message.includes('; ') ? '' : `; write ${forms}`}`,
+      );
     throw cause;
   }
 }

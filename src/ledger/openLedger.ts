@@ -5,7 +5,7 @@ import { createFileAtomic, errorCode, writeFully } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import type { LedgerCrashPoint } from './crashPoints.ts';
 import { asEventLine, headerLine, parseObject, sealLine, type Seal } from './format.ts';
-import type { LedgerEvent, LedgerProblem, NewEvent } from './port.ts';
+import { sayProblem, type LedgerEvent, type LedgerProblem, type NewEvent } from './port.ts';
 import { readLedger, segmentName } from './readLedger.ts';
 
 /** The disk (or quota) is full. The ledger is as before the call, and a later append may succeed. */
@@ -33,9 +33,7 @@ export type LedgerRefusal =
 export function describeLedgerRefusal(refusal: LedgerRefusal): string {
   switch (refusal.reason) {
     case 'broken': {
-      const places = refusal.problems
-        .filter((problem) => problem.fatal)
-        .map((problem) => `${problem.file}:${problem.line}: ${problem.detail}`);
+      const places = refusal.problems.filter((problem) => problem.fatal).map(sayProblem);
       const newer = refusal.problems.some((problem) => problem.reason === 'newer_version');
       const remedy = newer
         ? 'Continue this run with the newer HMA.'

@@ -39,7 +39,7 @@ export function decideBallot(
   const { candidate, reason } = ballot;
   if (typeof candidate !== 'string') return invalid('`candidate` must be the id of a candidate, such as "e3"');
   const named = state.archive.find(({ id }) => id === candidate);
-  if (!named) return invalid(`there is no candidate ${JSON.stringify(candidate.slice(0, 40))}`);
+  if (!named) return invalid(`there is no candidate ${JSON.stringify(candidate.slice(0, 40))}; hma archive lists them`);
   if (named.disqualified) return invalid(`${named.id} is disqualified: ${named.disqualified.reason.slice(0, 400)}`);
   if (typeof reason !== 'string' || reason.trim() === '')
     return invalid('`reason` must say in words why this candidate');

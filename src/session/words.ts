@@ -32,7 +32,7 @@ export function sayReceipt(receipt: Receipt): string {
       return `${receipt.id}: accepted${score}${improved}. ${sayRemaining(receipt.remaining)}.\n`;
     }
     case 'rejected':
-      return `${receipt.id}: rejected (${receipt.code}): ${receipt.reason}. It does not count. ${sayRemaining(receipt.remaining)}.\n`;
+      return `${receipt.id}: rejected (${receipt.code}): ${receipt.reason.replace(/\.$/, '')}. It does not count. ${sayRemaining(receipt.remaining)}.\n`;
   }
 }
 

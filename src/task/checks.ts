@@ -15,6 +15,8 @@ export interface CheckFacts {
   readonly kindOf: (path: string) => FileKind | undefined;
   /** Wall time, Unix ms. */
   readonly wall: number;
+  /** Whether a place stands in the contract; else its value is a default. */
+  readonly isWritten: (path: KeyPath) => boolean;
 }
 
 const error = (path: KeyPath, code: string, what: string, fix: string): Problem => ({
@@ -37,7 +39,7 @@ export function checkContract(contract: Contract, facts: CheckFacts, report: Rep
   checkPaths(contract, facts, report);
   checkMetric(contract.metric, report);
   checkUntil(contract, facts, report);
-  checkEvaluate(contract, report);
+  checkEvaluate(contract, facts, report);
   checkBinds(contract, report);
   checkEnvironment(contract, report);
   if (contract.feedback === 'blind' && contract.grade === null) {
@@ -224,7 +226,7 @@ function checkUntil(contract: Contract, facts: CheckFacts, report: Report): void
     );
 }
 
-function checkEvaluate({ evaluate, validate, grade, budgets }: Contract, report: Report): void {
+function checkEvaluate({ evaluate, validate, grade, budgets }: Contract, facts: CheckFacts, report: Report): void {
   const { result } = evaluate;
   if (result.from !== 'file')
     report(
@@ -248,13 +250,15 @@ function checkEvaluate({ evaluate, validate, grade, budgets }: Contract, report:
       );
   }
   const exploration = budgets.totalMs - budgets.reviewMs;
-  if (evaluate.timeoutMs * evaluate.repeats > exploration && exploration > 0) {
+  // the default timeout alone is no claim of anybody's
+  const claimed = [['evaluate', 'timeout'] as const, ['evaluate', 'repeats'] as const].find(facts.isWritten);
+  if (claimed && evaluate.timeoutMs * evaluate.repeats > exploration && exploration > 0) {
     report(
       warning(
-        ['evaluate', 'timeout'],
+        claimed,
         'timeout_too_long',
         `an evaluation may take longer (${sayDuration(evaluate.timeoutMs * evaluate.repeats)}) than all of exploration (${sayDuration(exploration)})`,
-        'Shorten evaluate.timeout, or lengthen budgets.total.',
+        `Shorten evaluate.timeout${evaluate.repeats > 1 ? ' or evaluate.repeats' : ''}, or lengthen budgets.total.`,
       ),
     );
   }

@@ -59,7 +59,7 @@ export function parseContract(text: string, file: string): Result<ContractDocume
   const lines = new LineCounter();
   const place = placeIn({ text, file, lines });
   const whole = (code: string, what: string, fix: string) =>
-    refused([place([0, 0], { severity: 'error', code, what, fix })]);
+    refused([{ ...place([0, 0], { severity: 'error', code, what, fix }), wholeFile: true as const }]);
   const tooDeep = () =>
     whole('too_deep', 'the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.');
   try {
@@ -75,7 +75,13 @@ export function parseContract(text: string, file: string): Result<ContractDocume
     if (faults.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) return tooDeep();
     if (faults.length > 0)
       return refused(
-        faults.map((fault) => place(faultRange(fault, parsed), { severity: 'error', ...sayFault(fault, text) })),
+        withoutEnclosing(faults, parsed).map((fault) => {
+          const line = fault.pos[0] < text.trimEnd().length ? position(lines, fault.pos[0]).line : undefined;
+          return place(faultRange(fault, parsed), {
+            severity: 'error',
+            ...sayFault(fault, { text, line, overLines: spansLines(fault, parsed) }),
+          });
+        }),
       );
     const dangling = danglingAliases(parsed);
     if (dangling.length > 0)
@@ -111,7 +117,11 @@ export function parseContract(text: string, file: string): Result<ContractDocume
       value,
       messages,
       depth: (path) => walk(parsed, path).depth,
-      message: (problem) => place(rangeOf(parsed, problem, text), problem),
+      message: (problem) => {
+        const nowhere = walk(parsed, problem.path).depth === 0 && (problem.path.length > 0 || problem.code === 'empty');
+        const said = place(rangeOf(parsed, problem, text), problem);
+        return nowhere ? { ...said, wholeFile: true } : said;
+      },
     });
   } catch (error) {
     if (error instanceof RangeError) return tooDeep();
@@ -178,7 +188,35 @@ const faultWords: Readonly<Record<string, readonly [what: string, fix: string]>>
   ],
 };
 
-function sayFault(fault: YAMLError, text: string): Pick<Problem, 'code' | 'what' | 'fix'> {
+/** The bracket that a fault misses; undefined for other faults. */
+const missingBracket = (fault: YAMLError): ']' | '}' | undefined =>
+  /^Flow (?:sequence|map) .*end with a ([\]}])/.exec(fault.message)?.[1] as ']' | '}' | undefined;
+
+function sayFault(
+  fault: YAMLError,
+  given: { readonly text: string; readonly line: number | undefined; readonly overLines: boolean },
+): Pick<Problem, 'code' | 'what' | 'fix'> {
+  const { text, line } = given;
+  const quote = /^Missing closing (["'])quote/.exec(fault.message)?.[1];
+  if (quote !== undefined)
+    return {
+      code: 'yaml_not_closed',
+      what: `this \`${quote}\` is not closed`,
+      fix: `Close the text with \`${quote}\`, or quote it by the other kind of quotes.`,
+    };
+  if (fault.code === 'BLOCK_AS_IMPLICIT_KEY' && given.overLines)
+    return {
+      code: 'yaml_bad_indent',
+      what: 'the line below this value is indented as if it belonged to it',
+      fix: 'Begin its key in the same column as the keys above.',
+    };
+  const bracket = missingBracket(fault);
+  if (bracket !== undefined)
+    return {
+      code: 'yaml_not_closed',
+      what: `this \`${bracket === ']' ? '[' : '{'}\` is not closed before ${line === undefined ? 'the end of the file' : `line ${line}`}`,
+      fix: `Close it with \`${bracket}\`; where it goes over several lines, indent them.`,
+    };
   const indentedByTab = /^[ ]*\t/.test(text.slice(text.lastIndexOf('\n', fault.pos[0] - 1) + 1));
   const code = indentedByTab && fault.code !== 'TAG_RESOLVE_FAILED' ? 'TAB_AS_INDENT' : fault.code;
   const words = faultWords[code];
@@ -191,6 +229,10 @@ function sayFault(fault: YAMLError, text: string): Pick<Problem, 'code' | 'what'
   };
 }
 
+/** Whether a key at a fault's place goes over several lines: then the lines after it are indented, not a second key in one line. */
+const spansLines = (fault: YAMLError, parsed: Document.Parsed): boolean =>
+  parsed.errors.some(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === fault.pos[0]);
+
 /** What follows at the same place is a consequence. */
 function firstAtEachPlace(faults: readonly YAMLError[]): YAMLError[] {
   return faults
@@ -198,14 +240,41 @@ function firstAtEachPlace(faults: readonly YAMLError[]): YAMLError[] {
     .slice(0, mostSyntaxErrors);
 }
 
-/** Where a fault is shown: an unclosed quote where it opens, not at the end of the file. */
+/** Where a fault is shown: an unclosed quote or bracket where it opens, not at the end of the file. */
 function faultRange(fault: YAMLError, parsed: Document.Parsed): readonly [number, number] {
+  const bracket = missingBracket(fault);
+  if (bracket !== undefined) return openingOf(bracket, fault, parsed);
   if (fault.code !== 'MISSING_CHAR' || !fault.message.includes('quote')) return fault.pos;
   let opened: readonly [number, number] = fault.pos;
   visit(parsed, {
     Scalar(_, scalar) {
       if (scalar.type?.startsWith('QUOTE_') && scalar.range && scalar.range[0] < fault.pos[0])
         opened = [scalar.range[0], scalar.range[0] + 1];
+    },
+  });
+  return opened;
+}
+
+/** Faults without brackets around one that is not closed: its end was taken for theirs. */
+function withoutEnclosing(faults: readonly YAMLError[], parsed: Document.Parsed): readonly YAMLError[] {
+  let innermost = -1;
+  return faults.filter((fault) => {
+    if (missingBracket(fault) === undefined) return true;
+    const [from] = faultRange(fault, parsed);
+    if (from < innermost) return false;
+    innermost = from;
+    return true;
+  });
+}
+
+/** The innermost list or mapping in brackets that begins before a fault and reaches it. */
+function openingOf(bracket: ']' | '}', fault: YAMLError, parsed: Document.Parsed): readonly [number, number] {
+  let opened: readonly [number, number] = fault.pos;
+  visit(parsed, {
+    Collection(_, node) {
+      const [from, to] = node.range ?? [0, 0];
+      const fits = node.flow === true && isSeq(node) === (bracket === ']');
+      if (fits && from < fault.pos[0] && to >= fault.pos[0]) opened = [from, from + 1];
     },
   });
   return opened;

@@ -23,7 +23,10 @@ export function readExpectation(message: string): { noun: string; fix: string } 
   return cut < 0 ? undefined : { noun: message.slice(0, cut), fix: message.slice(cut + 1) };
 }
 
-const durationSays = expecting('a duration', 'Write it like 6h, 15m, 90s or 1h30m; a bare number means seconds.');
+const durationSays = expecting(
+  'a duration above 0',
+  'Write it like 6h, 15m, 90s or 1h30m; a bare number means seconds.',
+);
 
 /** A duration above zero: `6h`, `15m`, `90s`, `1h30m`, or seconds as a number. */
 export const duration = z
@@ -33,13 +36,12 @@ export const duration = z
   )
   .refine((value) => (parseDuration(value) ?? 0) > 0, durationSays);
 
+const waitSays = expecting('a duration', 'Write it like 30s, 15m or 1h30m; a bare number means seconds.');
+
 /** A duration that may be zero. */
 export const wait = z
-  .union(
-    [z.number(durationSays).nonnegative(durationSays), z.string(durationSays).regex(durationPattern, durationSays)],
-    durationSays,
-  )
-  .refine((value) => parseDuration(value) !== undefined, durationSays);
+  .union([z.number(waitSays).nonnegative(waitSays), z.string(waitSays).regex(durationPattern, waitSays)], waitSays)
+  .refine((value) => parseDuration(value) !== undefined, waitSays);
 
 const sizeSays = expecting('a size', 'Write it like 2GB, 64MiB or 512KB; a bare number means bytes.');
 

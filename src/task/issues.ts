@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 import type { KeyPath, Problem } from './document.ts';
 import { readExpectation } from './expect.ts';
-import { nearest } from './nearest.ts';
+import { meant } from './nearest.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -19,6 +19,18 @@ export function sayIssues(issues: readonly Issue[], schema: z.ZodType, value: un
   }
   return [...said.values()].slice(0, mostProblems);
 }
+
+/** Whether a missing key is there after all, misspelt: then the message about that says enough. */
+export const isMisspelt = ({ code, path }: Problem, problems: readonly Problem[]): boolean =>
+  code === 'missing' &&
+  problems.some(
+    (other) =>
+      other.code === 'unknown_key' &&
+      sayPath(other.path.slice(0, -1)) === sayPath(path.slice(0, -1)) &&
+      other.fix === didYouMean(String(path.at(-1))),
+  );
+
+const didYouMean = (key: string): string => `Did you mean \`${key}\`?`;
 
 /** Whether an issue of a union's branch lies inside the value: then the value has the branch's kind, and the branch is what was meant. */
 function isInside(issue: Issue): boolean {
@@ -55,9 +67,9 @@ function sayIssue(issue: Issue, base: KeyPath, whole: Whole): Problem[] {
 
 function unknownKey(key: string, path: KeyPath, schema: z.ZodType): Problem {
   const known = keysAt(schema, path);
-  const near = nearest(key, known);
+  const near = meant(key, known);
   const where = path.length === 0 ? '' : ` in \`${sayPath(path)}\``;
-  const fix = near ? `Did you mean \`${near}\`?` : `Known keys here: ${known.join(', ')}.`;
+  const fix = near ? didYouMean(near) : `Known keys here: ${known.join(', ')}.`;
   return {
     severity: 'error',
     code: 'unknown_key',
@@ -84,7 +96,8 @@ function wrongValue(issue: Issue, path: KeyPath, whole: Whole): Problem {
       what: `${name} is empty; it must be ${expectation.noun}`,
       fix: expectation.fix,
     };
-  const near = typeof found.value === 'string' ? nearest(found.value, wordsOf(issue)) : undefined;
+  const written = typeof found.value === 'string' || typeof found.value === 'boolean' ? String(found.value) : undefined;
+  const near = written === undefined ? undefined : meant(written, wordsOf(issue));
   return {
     severity: 'error',
     code: issue.code === 'invalid_type' || issue.code === 'invalid_union' ? 'wrong_type' : 'wrong_value',

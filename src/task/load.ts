@@ -2,13 +2,13 @@ import { homedir } from 'node:os';
 import { basename, resolve } from 'node:path';
 
 import { ok, refused, type Result } from '../base/result.ts';
+import { checkAgents, type KnownPreset } from './agents.ts';
 import { checkContract } from './checks.ts';
 import { parseContract, type ContractDocument, type KeyPath, type Problem } from './document.ts';
 import { below, checkCommands, checkHidden, lookAt, realOf } from './files.ts';
-import { sayIssues } from './issues.ts';
+import { isMisspelt, sayIssues } from './issues.ts';
 import { sortMessages, type ContractMessage } from './messages.ts';
 import type { Contract } from './model.ts';
-import { nearest } from './nearest.ts';
 import { readText, readTexts } from './readText.ts';
 import { absolutePath } from './paths.ts';
 import type { Report } from './programs.ts';
@@ -37,6 +37,8 @@ export interface LoadRequest {
     readonly home?: string;
     /** The adapters that exist; without it any name passes. */
     readonly adapters?: readonly string[];
+    /** The presets that exist; without them any name passes. */
+    readonly presets?: readonly KnownPreset[];
   };
 }
 
@@ -103,7 +105,10 @@ interface MergedWorld extends World {
 }
 
 /** A file's name as people know it. */
-const nameOf = (workspace: string, path: string): string => below(workspace, path) ?? path;
+function nameOf(workspace: string, path: string): string {
+  const name = below(workspace, path);
+  return name === undefined || name === '' || name === '.' ? path : name;
+}
 
 const fileMessage = (
   file: string,
@@ -120,6 +125,7 @@ const fileMessage = (
     code: said.code,
     what: said.what,
     fix: said.fix,
+    ...(said.line === undefined ? { wholeFile: true } : {}),
   };
 };
 
@@ -200,7 +206,7 @@ async function understand(world: MergedWorld, report: Report): Promise<Understoo
   const parsed = contractSource.safeParse(merged.value);
   if (parsed.success) return resolveAndCheck(parsed.data, new Set(), { world, report });
   const problems = sayIssues(parsed.error.issues, contractSource, merged.value);
-  problems.forEach(report);
+  problems.filter((problem) => !isMisspelt(problem, problems)).forEach(report);
   if (typeof merged.value !== 'object' || merged.value === null || Array.isArray(merged.value)) return undefined;
   const bad = new Set(problems.map(({ path }) => String(path[0])));
   const kept = Object.fromEntries(Object.entries(merged.value).filter(([key]) => !bad.has(key)));
@@ -220,6 +226,7 @@ const dependsOn: Readonly<Record<string, readonly string[]>> = {
   file_missing: ['candidate'],
   evaluator_in_candidate: ['candidate'],
   hidden_in_workspace: ['isolation'],
+  binds_need_bubblewrap: ['isolation'],
 };
 
 /** What agents must not know, and could read in the contract where nothing hides it. */
@@ -265,30 +272,13 @@ async function resolveAndCheck(
   ].filter((path) => path !== undefined);
   checkContract(
     { ...written, protected: [...written.protected, ...own] },
-    { contractFile, kindOf, wall: world.request.given.wall },
+    { contractFile, kindOf, wall: world.request.given.wall, isWritten: (path) => world.merged.isWritten(path) },
     said,
   );
-  checkAdapters(written, world, said);
+  checkAgents(written, world.request.given, said);
   const named = checkCommands(written, { workspace: world.workspace, kindOf }, said);
   await checkHidden(written, world.workspace, said);
   const contract = { ...written, protected: [...new Set([...own, ...written.protected, ...named])] };
   checkSecrets(contract, world.merged, said);
   return { contract, sources: texts.sources };
-}
-
-function checkAdapters(contract: Contract, world: World, report: Report): void {
-  const known = world.request.given.adapters;
-  if (!known) return;
-  for (const slot of ['A', 'B'] as const) {
-    const { adapter } = contract.agents[slot];
-    if (known.includes(adapter)) continue;
-    const near = nearest(adapter, known);
-    report({
-      severity: 'error',
-      code: 'unknown_adapter',
-      path: ['agents', slot, 'adapter'],
-      what: `\`agents.${slot}\`: there is no adapter \`${adapter}\``,
-      fix: near ? `Did you mean ${near}?` : `Write one of: ${known.join(', ')}.`,
-    });
-  }
 }

@@ -15,7 +15,13 @@ export interface ContractMessage {
   readonly fix: string;
   /** The line of the file, for showing; absent where the file could not be read. */
   readonly source?: string;
+  /** The file as a whole is meant, or something that is not in it: the place is only where an editor shows the message. */
+  readonly wholeFile?: true;
 }
+
+/** Where a message stands, as compilers write it: `hma.yaml:12:3`; the file alone where no place in it is meant. */
+export const sayPlace = ({ file, line, column, wholeFile }: ContractMessage): string =>
+  wholeFile ? file : `${file}:${line}:${column}`;
 
 /** The order in which people read: by file, line, column; errors before warnings at one place. */
 export function sortMessages(messages: readonly ContractMessage[]): ContractMessage[] {
@@ -32,7 +38,7 @@ const widest = 160;
 
 /** The source line with a caret line below it; tabs stay tabs so that the carets line up; long lines are cut around the place. */
 function excerpt(message: ContractMessage): string[] {
-  if (message.source === undefined) return [];
+  if (message.source === undefined || message.wholeFile) return [];
   const start = Math.max(0, message.column - 1 - widest / 2);
   const shown = message.source.slice(start, start + widest).replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '\u00b7');
   const gutter = String(message.line);
@@ -50,7 +56,7 @@ export function formatMessages(messages: readonly ContractMessage[]): string {
   if (messages.length === 0) return '';
   const parts = sortMessages(messages).map((message) =>
     [
-      `${message.file}:${message.line}:${message.column}: ${message.severity}: ${message.what} [${message.code}]`,
+      `${sayPlace(message)}: ${message.severity}: ${message.what} [${message.code}]`,
       ...excerpt(message),
       `  fix: ${message.fix}`,
     ].join('\n'),

@@ -34,3 +34,52 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   }
   return best?.candidate;
 }
+
+/** Words that people write for a word of the contract, where that one is possible. No letters in common, so no distance finds them. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  // metric.direction
+  maximize: ['up', 'higher', 'higherisbetter', 'increase', 'increasing', 'greater', 'larger', 'bigger', 'more', 'most'],
+  minimize: ['down', 'lower', 'lowerisbetter', 'decrease', 'decreasing', 'less', 'smaller', 'fewer', 'least'],
+  // feedback
+  score: ['visible', 'shown', 'open', 'yes', 'on', 'true'],
+  blind: ['hidden', 'no', 'off', 'false', 'none'],
+  // policy, and what follows a failure
+  alternate: ['both', 'two', 'pair', 'hma', 'taketurns'],
+  single: ['one', 'solo', 'alone', 'baseline'],
+  handover: ['switch', 'next', 'other', 'goon'],
+  pause: ['stop', 'halt'],
+  wait: ['retry', 'again'],
+  standing: ['last', 'latest', 'newest'],
+  record: ['best', 'top'],
+  // isolation, and where a number may be without limit
+  bubblewrap: ['bwrap', 'sandbox'],
+  none: ['off', 'no', 'false', 'disabled', 'unlimited', 'infinite', 'offline', 'closed'],
+  open: ['on', 'yes', 'true', 'host', 'online', 'full'],
+  auto: ['default', 'on', 'yes', 'true'],
+  limited: ['ask', 'restricted', 'safe'],
+  bypass: ['yolo', 'all', 'unrestricted', 'dangerous'],
+  shell: ['bash', 'sh', 'terminal'],
+  // adapters
+  'claude-code': ['anthropic', 'opus', 'sonnet'],
+  codex: ['openai', 'gpt', 'chatgpt'],
+  gemini: ['google'],
+  qwen: ['alibaba'],
+  kimi: ['moonshot'],
+  // keys
+  objective: ['goal', 'task', 'description', 'instructions'],
+  candidate: ['files', 'solution', 'submission'],
+  evaluate: ['test', 'scorer', 'benchmark'],
+  direction: ['goal', 'optimize', 'mode'],
+  total: ['time', 'hours', 'duration'],
+  cap: ['k', 'limit'],
+};
+
+/** What a writer most probably meant: a synonym's word, else the nearest one. Undefined when there is none. */
+export function meant(word: string, candidates: readonly string[]): string | undefined {
+  const sought = plain(word);
+  return (
+    candidates.find((candidate) => plain(candidate) === sought) ??
+    candidates.find((candidate) => Object.hasOwn(synonyms, candidate) && synonyms[candidate]?.includes(sought)) ??
+    nearest(word, candidates)
+  );
+}

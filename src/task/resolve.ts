@@ -233,7 +233,7 @@ function resolveBudgets(source: ContractSource, policy: Policy, report: Report):
       severity: 'error',
       code: 'review_too_long',
       path,
-      what: `the review (${sayDuration(reviewMs)}) leaves no time to explore: the total is ${sayDuration(totalMs)}`,
+      what: `the review (${sayDuration(reviewMs)}${review === undefined ? ' unless written' : ''}) leaves no time to explore: the total is ${sayDuration(totalMs)}`,
       fix: `Make budgets.review shorter than budgets.total, such as ${sayDuration(
         Math.max(1_000, Math.round(totalMs / 24_000) * 1_000),
       )

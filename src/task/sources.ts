@@ -12,6 +12,8 @@ export interface MergedSource {
   readonly problems: readonly Problem[];
   /** Whether a place stands in the contract's own file, which agents may be able to read. */
   standsInMain(path: KeyPath): boolean;
+  /** Whether a place stands in either file; else its value is a default. */
+  isWritten(path: KeyPath): boolean;
   message(problem: Problem): ContractMessage;
 }
 
@@ -27,7 +29,15 @@ export function mergeSources(main: ContractDocument, secret?: ContractDocument):
     const inSecret = secret !== undefined && (secret.depth(path) > main.depth(path) || problem.code === 'key_in_both');
     return (inSecret ? secret : main).message({ ...problem, path });
   };
-  return { value, problems, standsInMain: (path) => main.depth(path) === path.length, message };
+  const standsIn = (document: ContractDocument | undefined, path: KeyPath): boolean =>
+    document?.depth(path) === path.length;
+  return {
+    value,
+    problems,
+    standsInMain: (path) => standsIn(main, path),
+    isWritten: (path) => standsIn(main, path) || standsIn(secret, path),
+    message,
+  };
 }
 
 interface Merging {

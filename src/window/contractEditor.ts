@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 
 import { adapterNames } from '../agents/adapterNames.ts';
+import { presets } from '../agents/presets.ts';
 import type { Completion, EditingSchema } from '../task/editing.ts';
 import type { ContractMessage } from '../task/messages.ts';
 import type { WindowRoom } from './room.ts';
@@ -189,7 +190,7 @@ class ContractProblems implements vscode.CodeActionProvider, vscode.Disposable {
     const loaded = await loadContract({
       workspace,
       text: document.getText(),
-      given: { wall: Date.now(), adapters: adapterNames },
+      given: { wall: Date.now(), adapters: adapterNames, presets },
     });
     if (document.isClosed || document.version !== version) return;
     const byFile = new Map<string, ContractDiagnostic[]>();

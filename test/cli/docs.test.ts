@@ -10,14 +10,14 @@ import { isSessionCommand } from '../../src/session/main.ts';
 const repository = join(import.meta.dirname, '../..');
 const program = commandLine(processDesk(), () => async () => undefined);
 
-/** The documents that a person reads. */
+/** The documents that a person reads; bad-input.md is full of commands that are wrong, and has its own test. */
 const documents = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   ...['docs', 'docs/agents'].flatMap((folder) =>
     readdirSync(join(repository, folder))
-      .filter((name) => name.endsWith('.md'))
+      .filter((name) => name.endsWith('.md') && name !== 'bad-input.md')
       .map((name) => `${folder}/${name}`),
   ),
 ];

@@ -58,7 +58,7 @@ describe('a final review ends in one honest word', () => {
       );
     if (outcome === 'invalid')
       expect(eventsOf(run.runFolder).find(({ type }) => type === 'review.closed')?.data).toMatchObject({
-        detail: 'there is no candidate "e9"',
+        detail: 'there is no candidate "e9"; hma archive lists them',
       });
   });
 

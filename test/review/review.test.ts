@@ -70,7 +70,7 @@ it('a ballot names a candidate and says why; everything else is invalid, in word
   const state = afterOn({}, explored);
   const cast = (candidate: unknown, reason: unknown) => decideBallot(state, { candidate, reason }).data;
   expect(cast('e1', '  it is small ')).toStrictEqual({ valid: true, candidate: 'e1', reason: 'it is small' });
-  expect(cast('e9', 'x')).toStrictEqual({ valid: false, why: 'there is no candidate "e9"' });
+  expect(cast('e9', 'x')).toStrictEqual({ valid: false, why: 'there is no candidate "e9"; hma archive lists them' });
   expect(cast(3, 'x')).toStrictEqual({ valid: false, why: '`candidate` must be the id of a candidate, such as "e3"' });
   const noReason = { valid: false, why: '`reason` must say in words why this candidate' };
   expect([cast('e1', '  '), cast('e1', null)]).toStrictEqual([noReason, noReason]);

@@ -241,7 +241,7 @@ private: ${join(outside, 'p.yaml')}
     expect({ policy: contract.policy, budgets: contract.budgets, warnings }).toEqual({
       policy: { mode: 'single', cap: null, first: 'B', tellCap: false },
       budgets: { totalMs: 600_000, reviewMs: 0, experiments: null, until: null },
-      warnings: ['timeout_too_long', 'unused'],
+      warnings: ['unused'],
     });
   });
 
@@ -268,7 +268,16 @@ describe('a warning', () => {
       ['hidden_in_workspace'],
     ],
     ['a reference worse than the baseline', `${smallest}metric: {baseline: 2, reference: 1}\n`, ['reference_is_worse']],
-    ['an evaluation longer than exploration', `${smallest}budgets: {total: 30m}\n`, ['timeout_too_long']],
+    [
+      'an evaluation longer than exploration',
+      `${smallest.replace('[python3, eval.py]', '{command: [python3, eval.py], timeout: 30m}')}budgets: {total: 30m}\n`,
+      ['timeout_too_long'],
+    ],
+    [
+      'evaluations that are repeated for longer than exploration',
+      `${smallest.replace('[python3, eval.py]', '{command: [python3, eval.py], repeats: 12}')}`,
+      ['timeout_too_long'],
+    ],
     [
       'secrets in sight without isolation',
       `${smallest}isolation: none\npolicy: {cap: 3}\nmetric: {thresholds: {gold: 1}}\n`,
@@ -276,6 +285,10 @@ describe('a warning', () => {
     ],
   ])('is given, and the contract accepted, for %s', async (_, yaml, codes) => {
     expect((await accepted(yaml)).warnings).toEqual(codes);
+  });
+
+  it('is not given for a default that nobody wrote', async () => {
+    expect((await accepted(`${smallest}budgets: {total: 20m}\n`)).warnings).toEqual([]);
   });
 
   it('is given for an evaluator by its absolute path, which is protected all the same', async () => {
@@ -345,7 +358,7 @@ describe('a private file', () => {
   it.each<[string, string, string]>([
     ['a list', '- a\n', '1:1-1:2 error wrong_type'],
     ['another private file', 'private: /x\n', '1:1-1:8 error private_in_private'],
-    ['a syntax error', 'a: [\n', '2:1-2:2 error yaml_bad_indent'],
+    ['a syntax error', 'a: [\n', '1:4-1:5 error yaml_not_closed'],
   ])('is refused as %s', async (_, text, where) => {
     const { ok, messages } = await withPrivate(text);
     expect({ ok, where: messages.map((message) => short(message)[0]) }).toEqual({ ok: false, where: [where] });

@@ -56,10 +56,7 @@ export const malformed: readonly Malformed[] = [
   {
     name: 'a misspelt required key',
     yaml: 'objectve: Improve it\ncandidate: model.py\nevaluate: [python3, eval.py]\n',
-    messages: [
-      ['1:1-1:2 error missing', '`objective` is missing', 'Write the text, or {file: PATH}.'],
-      ['1:1-1:9 error unknown_key', 'unknown key `objectve`', 'Did you mean `objective`?'],
-    ],
+    messages: [['1:1-1:9 error unknown_key', 'unknown key `objectve`', 'Did you mean `objective`?']],
   },
   {
     name: 'an unknown key without a near one',
@@ -140,9 +137,9 @@ export const malformed: readonly Malformed[] = [
     yaml: valid + 'name: "x\n',
     messages: [
       [
-        '4:7-4:8 error yaml_missing_char',
-        'not valid YAML: Missing closing " quote',
-        'Correct the YAML here; quote texts with special characters.',
+        '4:7-4:8 error yaml_not_closed',
+        'this `"` is not closed',
+        'Close the text with `"`, or quote it by the other kind of quotes.',
       ],
     ],
   },
@@ -173,9 +170,9 @@ export const malformed: readonly Malformed[] = [
     yaml: 'objective: Improve it\n  candidate: model.py\n',
     messages: [
       [
-        '1:12-1:13 error yaml_block_as_implicit_key',
-        'a second key stands in the same line',
-        'Quote a text that contains a colon followed by a space, or begin a new line.',
+        '1:12-1:13 error yaml_bad_indent',
+        'the line below this value is indented as if it belonged to it',
+        'Begin its key in the same column as the keys above.',
       ],
     ],
   },
@@ -184,11 +181,78 @@ export const malformed: readonly Malformed[] = [
     yaml: 'objective: Improve it\ncandidate: [model.py\nevaluate: x\n',
     messages: [
       [
-        '3:1-3:2 error yaml_bad_indent',
-        'the indentation does not fit the lines above',
-        'Indent keys of one mapping alike, with spaces, and close brackets and quotes above.',
+        '2:12-2:13 error yaml_not_closed',
+        'this `[` is not closed before line 3',
+        'Close it with `]`; where it goes over several lines, indent them.',
       ],
     ],
+  },
+  {
+    name: 'an open mapping at the end',
+    yaml: valid + 'budgets: {total: 1h, review: 5m\n',
+    messages: [
+      [
+        '4:10-4:11 error yaml_not_closed',
+        'this `{` is not closed before the end of the file',
+        'Close it with `}`; where it goes over several lines, indent them.',
+      ],
+    ],
+  },
+  {
+    name: 'an open list inside a mapping',
+    yaml: 'objective: Improve it\ncandidate: model.py\nevaluate: {command: [python3, eval.py}\n',
+    messages: [
+      [
+        '3:21-3:22 error yaml_not_closed',
+        'this `[` is not closed before line 3',
+        'Close it with `]`; where it goes over several lines, indent them.',
+      ],
+    ],
+  },
+  {
+    name: 'a list whose lines are not indented',
+    yaml: 'objective: Improve it\ncandidate: [\nmodel.py,\n]\nevaluate: [python3, eval.py]\n',
+    messages: [
+      [
+        '2:12-2:13 error yaml_not_closed',
+        'this `[` is not closed before line 3',
+        'Close it with `]`; where it goes over several lines, indent them.',
+      ],
+    ],
+  },
+  {
+    name: 'a direction in other words',
+    yaml: valid + 'metric: {direction: higher}\n',
+    messages: [
+      [
+        '4:21-4:27 error wrong_value',
+        '`metric.direction` must be maximize or minimize, not the text "higher"',
+        'Did you mean maximize?',
+      ],
+    ],
+  },
+  {
+    name: 'another direction in other words',
+    yaml: valid + 'metric: {direction: lower_is_better}\n',
+    messages: [
+      [
+        '4:21-4:36 error wrong_value',
+        '`metric.direction` must be maximize or minimize, not the text "lower_is_better"',
+        'Did you mean minimize?',
+      ],
+    ],
+  },
+  {
+    name: 'a network that is false',
+    yaml: valid + 'isolation: {network: false}\n',
+    messages: [
+      ['4:22-4:27 error wrong_value', '`isolation.network` must be open or none, not false', 'Did you mean none?'],
+    ],
+  },
+  {
+    name: 'the objective under another name',
+    yaml: 'goal: Improve it\ncandidate: model.py\nevaluate: [python3, eval.py]\n',
+    messages: [['1:1-1:5 error unknown_key', 'unknown key `goal`', 'Did you mean `objective`?']],
   },
   {
     name: 'a second document',
@@ -302,7 +366,7 @@ export const malformed: readonly Malformed[] = [
     messages: [
       [
         '4:8-4:15 error wrong_value',
-        '`stall` must be a duration, not the text "6 hours"',
+        '`stall` must be a duration above 0, not the text "6 hours"',
         'Write it like 6h, 15m, 90s or 1h30m; a bare number means seconds.',
       ],
     ],
@@ -313,7 +377,7 @@ export const malformed: readonly Malformed[] = [
     messages: [
       [
         '4:8-4:10 error wrong_value',
-        '`stall` must be a duration, not the text "0s"',
+        '`stall` must be a duration above 0, not the text "0s"',
         'Write it like 6h, 15m, 90s or 1h30m; a bare number means seconds.',
       ],
     ],
@@ -364,11 +428,11 @@ export const malformed: readonly Malformed[] = [
   },
   {
     name: 'a wrong word without a near one',
-    yaml: valid + 'fallback: best\n',
+    yaml: valid + 'fallback: median\n',
     messages: [
       [
-        '4:11-4:15 error wrong_value',
-        '`fallback` must be standing or record, not the text "best"',
+        '4:11-4:17 error wrong_value',
+        '`fallback` must be standing or record, not the text "median"',
         'Write standing or record.',
       ],
     ],
@@ -725,7 +789,7 @@ export const malformed: readonly Malformed[] = [
     messages: [
       [
         '4:18-4:21 error review_too_long',
-        'the review (15 min) leaves no time to explore: the total is 10 min',
+        'the review (15 min unless written) leaves no time to explore: the total is 10 min',
         'Make budgets.review shorter than budgets.total, such as 25s.',
       ],
     ],
@@ -1038,7 +1102,6 @@ export const malformed: readonly Malformed[] = [
     name: 'many at once',
     yaml: 'objectve: x\ncandidate: [../a, model.py]\nevaluate: python3 eval.py > out\nbudgets: {total: soon}\nnotify: ftp://x\n',
     messages: [
-      ['1:1-1:2 error missing', '`objective` is missing', 'Write the text, or {file: PATH}.'],
       ['1:1-1:9 error unknown_key', 'unknown key `objectve`', 'Did you mean `objective`?'],
       [
         '2:13-2:17 error outside_workspace',
@@ -1052,7 +1115,7 @@ export const malformed: readonly Malformed[] = [
       ],
       [
         '4:18-4:22 error wrong_value',
-        '`budgets.total` must be a duration, not the text "soon"',
+        '`budgets.total` must be a duration above 0, not the text "soon"',
         'Write it like 6h, 15m, 90s or 1h30m; a bare number means seconds.',
       ],
       [

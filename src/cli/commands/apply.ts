@@ -48,8 +48,11 @@ export function targetOf(words: readonly string[], cwd: string): Result<ApplyTar
   if (to === 'workspace' && name === undefined) return ok({ to });
   return refused(
     failure('usage', 'bad_target', {
-      what: `--to takes workspace, folder DIR or branch NAME, not ${words.join(' ')}`,
-      fix: 'A candidate is named before it: hma apply e7 --to branch hma/e7.',
+      what:
+        name === undefined && (to === 'folder' || to === 'branch')
+          ? `--to ${to} needs the ${to}'s name after it`
+          : `--to takes workspace, folder DIR or branch NAME, not ${JSON.stringify(words.join(' '))}`,
+      fix: 'Write it like hma apply e7 --to branch hma/e7, or --to folder ../best; the candidate stands before it.',
     }),
   );
 }

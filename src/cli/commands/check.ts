@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 
 import { adapters } from '../../agents/adapters.ts';
+import { presets } from '../../agents/presets.ts';
 import { findWorkspace } from '../../client/lookup.ts';
 import { preflight, type Preflight, type PreflightItem } from '../../client/preflight.ts';
 import { examine } from '../../controller/doctor.ts';
@@ -51,7 +52,7 @@ async function insideItems(
   const { workspace, tier, endpoint } = given;
   const loaded = await loadContract({
     workspace,
-    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
+    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters), presets },
   });
   if (!loaded.ok || !tier) return [];
   const { contract } = loaded.value;

@@ -52,7 +52,7 @@ export async function gc(desk: Desk, options: GcOptions): Promise<number> {
       desk,
       failure('notFound', 'no_workspace', {
         what: `no task in ${desk.cwd} or above it`,
-        fix: 'hma gc --all: every run.',
+        fix: 'Go to its folder, or write hma gc --all for the runs of every one.',
       }),
       options.json ?? false,
     );

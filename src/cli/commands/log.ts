@@ -24,7 +24,7 @@ import { readOffline } from '../../client/readRun.ts';
 import { eventLines } from '../render/events.ts';
 import { sayBytes } from '../../base/numbers.ts';
 import { sessionLogOutput } from '../schemas.ts';
-import type { RunOptions } from './looking.ts';
+import { brokenLedger, type RunOptions } from './looking.ts';
 
 /** What `hma log` may be told. */
 export interface LogOptions extends RunOptions {
@@ -46,8 +46,7 @@ export async function log(desk: Desk, options: LogOptions): Promise<number> {
   if (!read.ok) return fail(desk, read.refusal, json);
   if (asJson) await say(desk, read.value.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   else await sayLines(desk, historyLines(read.value.events, paperOf(desk)));
-  for (const problem of read.value.problems)
-    remark(desk, `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}`);
+  for (const problem of read.value.problems) remark(desk, brokenLedger(problem));
   return exitCodes.ok;
 }
 

@@ -88,7 +88,7 @@ function planOf(name: string, home: string): Result<{ harness: Harness; place: L
   if (!harness.login)
     return refused(
       failure('refused', 'no_login', {
-        what: `${harness.title} is used with a key, it has no login for hma to keep`,
+        what: `${harness.title} is used with a key; it has no login that could be kept`,
         fix: `Set ${harness.keys[0]} before hma run.`,
       }),
     );

@@ -6,6 +6,7 @@ import { compareScores } from '../../task/quality.ts';
 import type { RunState } from '../../run/model.ts';
 import { fail, paperOf, remark, say, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { sayProblem, type LedgerProblem } from '../../ledger/port.ts';
 import { allRuns, findRun, findWorkspace, runsOf, stateHomes } from '../../client/lookup.ts';
 import { givenOf, viewRun } from '../../client/readRun.ts';
 import { candidatesPage, statusPage } from '../render/pages.ts';
@@ -21,6 +22,10 @@ export interface RunOptions {
   readonly json?: boolean;
 }
 
+/** What is said about a ledger that is broken inside: it can be read up to there, and not gone on with. */
+export const brokenLedger = (problem: LedgerProblem): string =>
+  `hma: the ledger is broken at ${sayProblem(problem)}\n     What is before that was read and can be looked at and applied (hma apply). The run goes on only when the file is as it was; else start another one with hma run.`;
+
 /** `hma status`: where the run stands, from its controller or from its ledger. */
 export async function status(desk: Desk, options: RunOptions): Promise<number> {
   const json = options.json ?? false;
@@ -29,11 +34,7 @@ export async function status(desk: Desk, options: RunOptions): Promise<number> {
   const view = await viewRun(place.value);
   if (!view.ok) return fail(desk, view.refusal, json);
   const given = givenOf(desk, view.value);
-  for (const problem of view.value.problems)
-    remark(
-      desk,
-      `hma: the ledger is broken at ${problem.file}:${problem.line}: ${problem.detail}. What is before it was read; nothing more is written until that is resolved.`,
-    );
+  for (const problem of view.value.problems) remark(desk, brokenLedger(problem));
   const { prices, problems } = loadPrices(place.value.home, desk.env);
   for (const { file, what, fix } of problems) remark(desk, `hma: ${file} does not count: ${what}\n     ${fix}`);
   if (json) await sayJson(desk, statusOutput.parse(statusReport(view.value, given, prices)));
@@ -101,7 +102,8 @@ export async function list(desk: Desk, options: { readonly all?: boolean; readon
     ].map((word) => style.dim(word));
     await sayLines(desk, table({ rows: [head, ...rows], right: new Set([2, 3, 4]), columns }));
   }
-  for (const { runFolder, why } of report.unreadable) remark(desk, `hma: ${runFolder}: ${why}`);
+  for (const { runFolder, why } of report.unreadable)
+    remark(desk, `hma: ${why.includes(runFolder) ? '' : `${runFolder}: `}${why}`);
   return exitCodes.ok;
 }
 

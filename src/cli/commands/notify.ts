@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 
 import { adapters } from '../../agents/adapters.ts';
+import { presets } from '../../agents/presets.ts';
 import { failure } from '../../client/failure.ts';
 import { findWorkspace } from '../../client/lookup.ts';
 import { notify } from '../../controller/notifier.ts';
@@ -23,7 +24,7 @@ export async function testNotify(desk: Desk, options: { readonly test?: boolean 
   const workspace = findWorkspace(desk.cwd) ?? realpathSync(desk.cwd);
   const loaded = await loadContract({
     workspace,
-    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
+    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters), presets },
   });
   if (!loaded.ok) {
     desk.stderr.write(formatMessages(loaded.refusal.messages));

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { adapters } from '../../agents/adapters.ts';
+import { presets } from '../../agents/presets.ts';
 import { explorationPrompt, placeholders, reviewPrompt, type CandidateView } from '../../agents/prompts.ts';
 import { explorationTemplate, reviewTemplate } from '../../agents/promptTemplates.ts';
 import { failure, type Failure } from '../../client/failure.ts';
@@ -36,7 +37,7 @@ export async function prompt(desk: Desk, options: PromptOptions): Promise<number
   const workspace = findWorkspace(desk.cwd) ?? realpathSync(desk.cwd);
   const loaded = await loadContract({
     workspace,
-    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
+    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters), presets },
   });
   if (!loaded.ok) {
     desk.stderr.write(formatMessages(loaded.refusal.messages));

@@ -14,8 +14,9 @@ const badName = (desk: Desk, name: string): Promise<number> =>
   fail(
     desk,
     failure('usage', 'bad_name', {
-      what: `${JSON.stringify(name.slice(0, 20))} is no variable's name`,
-      fix: 'Write hma secrets set ANTHROPIC_API_KEY; the value is asked for, or read from standard input.',
+      // it may be the value, which must not be said
+      what: `${JSON.stringify(`${name.slice(0, 3)}…`)} is no variable's name`,
+      fix: 'Name the variable, such as hma secrets set ANTHROPIC_API_KEY; its value is asked for, or read from standard input.',
     }),
     false,
   );

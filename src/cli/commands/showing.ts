@@ -10,6 +10,7 @@ import { sayBytes, sayClock, sayLength, sayScore } from '../../base/numbers.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
 import { count, sayWord } from '../../base/words.ts';
+import { filesMissing } from '../../client/apply.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { findRun } from '../../client/lookup.ts';
 import { viewRun, type RunView } from '../../client/readRun.ts';
@@ -200,14 +201,18 @@ export interface DiffOptions extends RunOptions {
 
 /** `hma diff A [B]`: what separates two candidates; without the second, a candidate from the one before it. `initial` is the start. */
 export const diff = (desk: Desk, [one, other]: readonly [string, string?], options: DiffOptions): Promise<number> =>
-  withSnapshots(desk, options, async ({ state }, store) => {
+  withSnapshots(desk, options, async ({ state, place }, store) => {
     const sides = other === undefined ? withPrevious(state, one) : ok([one, other] as const);
     if (!sides.ok) return sides;
     const [before, after] = sides.value.map((id) => snapshotOf(state, id));
     if (!before?.ok) return before ?? unknown(state, one);
     if (!after?.ok) return after ?? unknown(state, one);
     for (const [index, { value }] of [before, after].entries())
-      if (!(await store.has(value))) return gone(sides.value[index] ?? one);
+      if (!(await store.has(value))) {
+        const id = sides.value[index] ?? one;
+        if (!state.archive.some((candidate) => candidate.id === id)) return gone(id);
+        return refused(filesMissing(id, runFiles(place.folder).snapshots));
+      }
     const changes = await store.diff(before.value, after.value);
     if (options.json) {
       const patch = options.stat ? null : await store.patch(before.value, after.value);

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { adapters } from '../../agents/adapters.ts';
+import { presets } from '../../agents/presets.ts';
 import { stateHome } from '../../ledger/places.ts';
 import { reviveRun, startRun, type StartRefusal } from '../../controller/launch.ts';
 import { loadContract } from '../../task/load.ts';
@@ -22,7 +23,7 @@ import type { RunOptions } from './looking.ts';
 export const startFailure = (refusal: StartRefusal): Failure =>
   failure(refusal.reason === 'held' ? 'held' : refusal.reason === 'contract' ? 'contract' : 'failed', refusal.reason, {
     what: refusal.text,
-    fix: refusal.fix,
+    fix: /^hma\b/.test(refusal.fix) ? refusal.fix : refusal.fix.charAt(0).toUpperCase() + refusal.fix.slice(1),
   });
 
 /** `hma run`: checks the contract, starts the run, and shows it until it is over. */
@@ -43,7 +44,7 @@ export async function run(
   const loaded = await loadContract({
     workspace,
     ...(file === undefined ? {} : { file }),
-    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters) },
+    given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters), presets },
   });
   if (!loaded.ok) {
     desk.stderr.write(formatMessages(loaded.refusal.messages));
