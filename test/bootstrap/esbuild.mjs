@@ -87,7 +87,7 @@ export const removeOldShared = (folder, keptMs) => {
 };
 
 /**
- * esbuild's options for one bundle. Identifiers keep their names, so that a stack trace in a log can be read.
+ * esbuild's options for one bundle. What runs without a window keeps its names, so that a stack trace in a log can be read.
  * @param {Entry} entry
  * @param {string} folder where it is written
  * @returns {import('esbuild').BuildOptions & { metafile: true, write: false }}
@@ -105,7 +105,8 @@ export const bundleOptions = (entry, folder) => ({
   banner: { js: banner(entry) },
   minifySyntax: true,
   minifyWhitespace: true,
-  minifyIdentifiers: entry.page === true || entry.vscode === true,
+  minifyIdentifiers: entry.page === true || entry.vscode === true || entry.shared === true,
+  keepNames: entry.shared === true, // a stack trace in a log is told by names
   jsx: 'automatic',
   jsxImportSource: 'preact',
   legalComments: 'none', // the licences are written whole to licenses.txt
