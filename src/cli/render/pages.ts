@@ -35,10 +35,10 @@ const indent = ' '.repeat(12);
 function prose(
   name: string,
   text: string,
-  given: { readonly paper: Paper; readonly colour?: (line: string) => string },
+  given: { readonly paper: Paper; readonly colour?: (line: string) => string; readonly most?: number },
 ): string[] {
-  const { paper, colour = (line: string) => line } = given;
-  const lines = wrap(text, Math.min(paper.columns, 100) - indent.length);
+  const { paper, colour = (line: string) => line, most = 6 } = given;
+  const lines = wrap(text, Math.min(paper.columns, 100) - indent.length, { most });
   return lines.map((line, index) => `${index === 0 ? label(name, paper) : indent}${colour(line)}`);
 }
 
@@ -108,7 +108,11 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     '',
     `${label('isolation', paper)}${state.isolation.tier}`,
     ...(state.isolation.cannot.length > 0
-      ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 2000)}`, { paper, colour: style.dim })
+      ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 2000)}`, {
+          paper,
+          colour: style.dim,
+          most: 20,
+        })
       : []),
   ];
   return [...lines.map((line) => fit(line, paper.columns)), ...placeLines(state, page, paper)];

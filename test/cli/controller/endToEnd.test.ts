@@ -184,7 +184,7 @@ test('a detached run takes intents, survives its controller, and is watched acro
   expect(at.hma('stop').exit).toBe(64);
   expect(at.hma('stop', '--yes').exit).toBe(0);
   expect(await watch.exit, watch.text()).toBe(0);
-  expect(watch.text()).toMatch(/final {5}e1 .*\n {12}selected by \\S+: for now\n/);
+  expect(watch.text()).toMatch(/final {5}e1 .*\n {12}selected by \S+: for now\n/);
   expect(at.hma('pause')).toMatchObject({ exit: 2 });
 });
 
