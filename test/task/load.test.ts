@@ -275,7 +275,7 @@ describe('a warning', () => {
     ],
     [
       'evaluations that are repeated for longer than exploration',
-      `${smallest.replace('[python3, eval.py]', '{command: [python3, eval.py], repeats: 12}')}`,
+      smallest.replace('[python3, eval.py]', '{command: [python3, eval.py], repeats: 12}'),
       ['timeout_too_long'],
     ],
     [

@@ -285,7 +285,9 @@ test('an option whose attempts fail says when it is tried again, and a review wi
       counts: true,
     }),
   );
-  expect(seen(rowsOf(failing, 10_000))[1]).toBe('  [play-circle] Option 1 · ada | usage limit: another attempt in 1 min 00 s · 0/2');
+  expect(seen(rowsOf(failing, 10_000))[1]).toBe(
+    '  [play-circle] Option 1 · ada | usage limit: another attempt in 1 min 00 s · 0/2',
+  );
   const skipped = state(
     ...working,
     optionFacts.ending(30_000, 1, 'stopped'),
