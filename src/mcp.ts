@@ -10,12 +10,22 @@ import { callTool, toolsOf, type SessionTool, type ToolArgument } from './sessio
  */
 
 const schemaOf = ({ type, optional, says }: ToolArgument): z.ZodType<string | number | undefined> => {
-  const value = (type === 'number' ? z.number() : z.string()).describe(says);
+  const error = ({ input }: { readonly input?: unknown }): string =>
+    `${input === undefined ? 'is missing' : `must be a ${type}`}. ${says}`;
+  const value = (type === 'number' ? z.number({ error }) : z.string({ error })).describe(says);
   return optional ? value.optional() : value;
 };
 
 const inputsOf = (tool: SessionTool) =>
-  z.strictObject(Object.fromEntries(Object.entries(tool.inputs).map(([name, argument]) => [name, schemaOf(argument)])));
+  z.strictObject(
+    Object.fromEntries(Object.entries(tool.inputs).map(([name, argument]) => [name, schemaOf(argument)])),
+    {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? `there is no ${issue.keys.join(', ')}; write ${Object.keys(tool.inputs).join(', ') || 'no argument'}`
+          : undefined,
+    },
+  );
 
 serveStdio(() => {
   const server = new McpServer({ name: 'hma', version: '1' });

@@ -4,6 +4,7 @@ import { agentRequests } from '../../src/protocol/agent.ts';
 import { callTool, toolsOf } from '../../src/session/mcpTools.ts';
 import { AgentServer } from '../cli/agentServer.ts';
 import type { BadInput, BadInputs } from './badInput.ts';
+import { callMcp } from './mcpClient.ts';
 
 const env = { HMA_SOCKET: '/nowhere/agent.sock', HMA_TOKEN: 'secret' };
 type Environment = Readonly<Record<string, string>>;
@@ -156,11 +157,23 @@ const tool = (
   },
 });
 
+/** Asked of a real `hma mcp`, as a harness does. */
+const called = (
+  name: string,
+  call: string,
+  given: Readonly<Record<string, unknown>>,
+  ...says: readonly string[]
+): BadInput => ({
+  name,
+  given: `${call} ${JSON.stringify(given)}`,
+  says,
+  give: () => callMcp(call, given, { ...env, HMA_ROLE: 'explore' }),
+});
+
 /** Calls of `hma mcp`'s tools. */
 export const tools: BadInputs = {
   title: 'MCP calls',
-  about:
-    'The tools are the commands, so they say the same; an argument that the tool’s schema does not have is refused before, by the protocol’s library, with the argument’s name.',
+  about: 'The tools are the commands, so they say the same; the arguments’ names and types are checked before.',
   cases: [
     tool('a wait below zero', 'submit', { wait: -5 }, 'isError', '"-5"', 'from 0'),
     tool('a wait of a week', 'submit', { wait: 604_800 }, 'isError', '604800', 'to 86400'),
@@ -174,5 +187,9 @@ export const tools: BadInputs = {
       'a file in the workspace',
     ),
     tool('a nomination without a reason', 'nominate', { id: 'e3', reason: ' ' }, 'isError', '--reason', 'in words'),
+    called('an argument that is none', 'submit', { scroe: 1 }, 'isError', 'scroe', 'note, score, wait'),
+    called('a score in words', 'submit', { score: 'high' }, 'isError', 'score', 'must be a number'),
+    called('a missing argument', 'result', {}, 'isError', 'id', 'is missing', 'such as e3'),
+    called('a tool of the review in an option', 'nominate', { id: 'e3', reason: 'best' }, 'nominate not found'),
   ],
 };
