@@ -226,7 +226,7 @@ test('the heartbeat goes on by itself and the times index lets output be replaye
   const started = await room.start('none', [
     '/bin/sh',
     '-c',
-    'echo a; sleep 0.4; echo b; sleep 0.4; echo c; sleep 5; echo d',
+    'echo a; sleep 1.2; echo b; sleep 0.4; echo c; sleep 5; echo d',
   ]);
   const first = await observed(started, 'running', (now) => now.firstOutputAt !== undefined);
   await until('a second heartbeat', () => {

@@ -294,6 +294,7 @@ describe('memory', () => {
     await first.page.keyboard.press('Space');
     await first.page.getByRole('button', { name: 'Select as final…' }).click();
     await first.page.getByLabel('Reason (recorded)').fill('half a thou');
+    await expectSoon(async () => JSON.stringify(await first.kept())).toContain('half a thou'); // typed, then drawn, then kept
     const saved = await first.kept();
     await using second = await open({ saved });
     await second.show(runningRun());
