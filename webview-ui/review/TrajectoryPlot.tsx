@@ -1,7 +1,7 @@
 import { sayScore } from '../../src/base/numbers.ts';
 import type { ReviewFrame } from '../../src/window/reviewMessages.ts';
 import { margin, markPath, nearest, type ChartModel, type ChartPoint } from './chartModel.ts';
-import { labelSpot, type LabelSpot } from './labelSpot.ts';
+import { labelSpots, type LabelSpot } from './labelSpot.ts';
 import { sayAt } from './columns.ts';
 import { nameOf, placesOf, placeWords } from './pageModel.ts';
 
@@ -27,6 +27,8 @@ export function Plot(props: Props) {
   const { model, size, frame, active, hovered, onHover, onActive } = props;
   const { width, height } = size;
   const { points } = model;
+  const labelled = placesOfPoints(model, frame);
+  const spots = labelSpots(labelled, { points, size });
   const index = points.findIndex(({ row }) => row.id === active);
   const at = (event: MouseEvent & { currentTarget: SVGElement }): ChartPoint | undefined => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
@@ -86,8 +88,8 @@ export function Plot(props: Props) {
       />
       <path class="mark mark-A" d={model.marks.A} />
       <path class="mark mark-B" d={model.marks.B} />
-      {placesOfPoints(model, frame).map(({ point, words }) => (
-        <Ring point={point} label={{ words, ...labelSpot(point, words, { points, size }) }} kind="place" />
+      {labelled.map(({ point, words }, index) => (
+        <Ring point={point} label={{ words, ...(spots[index] as LabelSpot) }} kind="place" />
       ))}
       {current && <Ring point={current} kind="active" />}
       {points

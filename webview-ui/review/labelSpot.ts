@@ -29,23 +29,37 @@ const offsets = [
 /** About the width of a character and the height of a line, CSS px. */
 const [character, ascent, descent] = [6.6, 11, 3];
 
-/** A place for a point's label in which it crosses the line of the standing candidate least and stays in the chart. */
-export function labelSpot(
-  point: ChartPoint,
-  words: string,
-  given: { readonly points: readonly ChartPoint[]; readonly size: { readonly width: number; readonly height: number } },
-): LabelSpot {
-  const spots = offsets.map(([dx, dy, anchor]): LabelSpot => ({ x: point.x + dx, y: point.y + dy, anchor }));
-  const costs = spots.map((spot) => costOf(boxOf(spot, words.length * character), given));
-  return spots[costs.indexOf(Math.min(...costs))] as LabelSpot;
+/** The chart that labels stand in. */
+interface Chart {
+  readonly points: readonly ChartPoint[];
+  readonly size: { readonly width: number; readonly height: number };
 }
+
+/** A place for each point's label in which it lies on no label before it, crosses the line of the standing candidate least and stays in the chart. */
+export function labelSpots(
+  labels: readonly { readonly point: ChartPoint; readonly words: string }[],
+  chart: Chart,
+): LabelSpot[] {
+  const taken: Box[] = [];
+  return labels.map(({ point, words }) => {
+    const spots = offsets.map(([dx, dy, anchor]): LabelSpot => ({ x: point.x + dx, y: point.y + dy, anchor }));
+    const boxes = spots.map((spot) => boxOf(spot, words.length * character));
+    const costs = boxes.map((box) => costOf(box, chart) + 1000 * taken.filter((other) => overlap(box, other)).length);
+    const best = costs.indexOf(Math.min(...costs));
+    taken.push(boxes[best] as Box);
+    return spots[best] as LabelSpot;
+  });
+}
+
+const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 function boxOf({ x, y, anchor }: LabelSpot, width: number): Box {
   const left = anchor === 'start' ? x : anchor === 'end' ? x - width : x - width / 2;
   return { left, right: left + width, top: y - ascent, bottom: y + descent };
 }
 
-function costOf(box: Box, { points, size }: Parameters<typeof labelSpot>[2]): number {
+function costOf(box: Box, { points, size }: Chart): number {
   const outside =
     box.left < margin.left ||
     box.right > size.width - margin.right ||
