@@ -88,8 +88,8 @@ export function Plot(props: Props) {
       />
       <path class="mark mark-A" d={model.marks.A} />
       <path class="mark mark-B" d={model.marks.B} />
-      {labelled.map(({ point, words }, index) => (
-        <Ring point={point} label={{ words, ...(spots[index] as LabelSpot) }} kind="place" />
+      {labelled.map(({ point, words }, nth) => (
+        <Ring point={point} label={{ words, ...(spots[nth] as LabelSpot) }} kind="place" />
       ))}
       {current && <Ring point={current} kind="active" />}
       {points
