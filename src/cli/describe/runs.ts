@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import { check } from '../commands/check.ts';
+import { type RunOptions } from '../commands/looking.ts';
+import {
+  budget,
+  handoff,
+  message,
+  pause,
+  reveal,
+  review,
+  select,
+  stop,
+  type BudgetOptions,
+} from '../commands/intents.ts';
+import { init, type InitOptions } from '../commands/init.ts';
+import { resume, run, watch } from '../commands/starting.ts';
+import type { Desk } from '../desk.ts';
+import { endpoint, wholeNumber } from '../misuse.ts';
+import { examples, withRun, type Act } from './parts.ts';
+
+/** Starting runs and taking them up again. */
+export function describeRuns(program: Command, desk: Desk, act: Act): void {
+  const start = program
+    .command('run')
+    .description('check hma.yaml, start a run and watch it')
+    .option('--detach', 'do not watch: the run goes on in the background')
+    .option('--file <path>', 'another contract than hma.yaml')
+    .option(
+      '--accept-bypass',
+      'yes: agents with permissions: bypass may act unasked although nothing isolates them from what you can reach',
+    )
+    .option('--json', 'print events as JSON lines; with --detach the run');
+  examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action(
+    (options: { detach?: boolean; file?: string; json?: boolean; acceptBypass?: boolean }) =>
+      act(() => run(desk, options))(),
+  );
+  examples(
+    program
+      .command('init')
+      .description('write a commented hma.yaml for this folder, with what can be guessed of it')
+      .option('--agents <names>', 'one or two, by comma; otherwise those that are installed')
+      .option('--total <duration>', 'active runtime of the whole run (default: the task’s own, else 6h)')
+      .option('--harbor <folder>', 'lay out a Harbor or AutoLab task in this empty folder')
+      .option('--mle-bench <folder>', 'lay out a prepared MLE-bench competition in this empty folder')
+      .option('--direction <way>', 'of its score, where no leaderboard tells: maximize or minimize')
+      .option('--leaderboard <file>', "its leaderboard.csv, for medals; default: the one in the competition's folder")
+      .option('--template <name>', 'a small task to begin with: kernel')
+      .option('--json', 'print JSON'),
+    'hma init',
+    'hma init --harbor ../autolab/tasks/toy_isa_opt',
+    'hma init --mle-bench ~/.cache/mle-bench/data/spaceship-titanic',
+    'hma init --agents claude-code,codex --total 12h',
+  ).action((options: InitOptions) => act(() => init(desk, options))());
+  program
+    .command('check')
+    .alias('doctor')
+    .description('look at all that a run needs, without starting one')
+    .option('--json', 'print JSON')
+    .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys', endpoint)
+    .action((options: { json?: boolean; endpoint?: string }) => act(() => check(desk, options))());
+  const look = withRun(
+    program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
+  ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber(0));
+  examples(look, 'hma watch --tail 1000').action((options: RunOptions & { tail?: number }) =>
+    act(() => watch(desk, options))(),
+  );
+  const again = withRun(
+    program
+      .command('resume')
+      .argument('[run]', "the run's id or its beginning")
+      .description('end a pause; start the controller again after a crash or a reboot'),
+  )
+    .option('--all', 'every run that is not over and has no controller; pauses stay')
+    .option(
+      '--take-over',
+      'take the workspace from an owner that cannot be seen from here: only when you know that it is gone',
+    );
+  examples(again, 'hma resume', 'hma resume 20261130-1811', 'hma resume --all').action(
+    (named: string | undefined, options: RunOptions & { all?: boolean; takeOver?: boolean }) =>
+      act(() => resume(desk, named, options))(),
+  );
+}
+
+/** What a person wants of a run that goes on. */
+export function describeWishes(program: Command, desk: Desk, act: Act): void {
+  withRun(program.command('pause').description('stop the clock and freeze the session'))
+    .option('--after', 'only when the present session is over')
+    .action((options: RunOptions & { after?: boolean }) => act(() => pause(desk, options))());
+  withRun(program.command('handoff').description('end the present session now; the other agent is next')).action(
+    (options: RunOptions) => act(() => handoff(desk, options))(),
+  );
+  withRun(program.command('message').description('say something to the running session, where its CLI can take it'))
+    .argument('<text...>', 'what to say')
+    .action((words: readonly string[], options: RunOptions) => act(() => message(desk, words, options))());
+  withRun(program.command('review').description('end exploration and begin the final review now')).action(
+    (options: RunOptions) => act(() => review(desk, options))(),
+  );
+  withRun(
+    program.command('reveal').description('show hidden grades from now on; that they were seen is recorded for good'),
+  ).action((options: RunOptions) => act(() => reveal(desk, options))());
+  withRun(program.command('stop').description('end the run now, without a review; candidates are kept'))
+    .option('--yes', 'do not ask')
+    .action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());
+  const change = withRun(program.command('budget').description('change what is left'))
+    .option('--total <duration>', 'active runtime of the whole run')
+    .option('--add <duration>', 'add to the total')
+    .option('--review <duration>', 'reserved for the final review')
+    .option('--experiments <number>', 'accepted experiments in the whole run, or none for no limit')
+    .option('--tokens <number>', 'tokens that exploration may use, such as 5M, or none for no limit')
+    .option('--cost <dollars>', 'US dollars that exploration may cost, or none for no limit')
+    .option('--until <time>', 'a date and time at which everything must be over, or none');
+  examples(
+    change,
+    'hma budget --add 1h',
+    'hma budget --total 8h --review 20m',
+    'hma budget --experiments none --until 2026-12-01T18:00',
+    'hma budget --tokens 5M --cost 20',
+  ).action((options: BudgetOptions) => act(() => budget(desk, options))());
+  const choose = withRun(
+    program
+      .command('select')
+      .argument('[id]', 'the candidate')
+      .description('make a candidate the final one, at any time; or clear that'),
+  )
+    .option('--reason <text>', 'why; it stays on record')
+    .option('--clear', "let the run's own selection count again");
+  examples(
+    choose,
+    'hma select e7 --reason "simplest of the best"',
+    'hma select --clear --reason "the review was right"',
+  ).action((id: string | undefined, options: RunOptions & { reason?: string; clear?: boolean }) =>
+    act(() => select(desk, id, options))(),
+  );
+}
