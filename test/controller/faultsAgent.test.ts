@@ -134,7 +134,7 @@ describe('an agent that fails', () => {
         },
       });
       const words =
-        "alpha: not_started (agent alpha can't start: `/nowhere/agent` is no executable file (looked at /nowhere/agent); check the path, or run chmod +x on it)";
+        "alpha: not started (agent alpha can't start: `/nowhere/agent` is no executable file (looked at /nowhere/agent); check the path, or run chmod +x on it)";
       const { pause, options } = await run.client.until('the pause', (state) => state.pause !== null);
       expect(pause).toMatchObject({ reason: 'agent_failed', detail: words });
       expect(options[0]?.attempts).toHaveLength(2);
@@ -151,7 +151,7 @@ describe('an agent that fails', () => {
         (state) => state.pause !== null && state.options.length === 2,
       );
       expect(second.pause?.detail).toMatch(
-        /^beta: not_started \(agent beta can't start: `nobody-knows-this-program` was not found on PATH .*install it, or write its absolute path\)/,
+        /^beta: not started \(agent beta can't start: `nobody-knows-this-program` was not found on PATH .*install it, or write its absolute path\)/,
       );
       await run.client.intend({ kind: 'stop', by: 'test' });
       await run.finished();
