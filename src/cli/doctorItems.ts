@@ -1,6 +1,8 @@
 import type { PreflightItem } from '../client/preflight.ts';
-import { count } from '../base/words.ts';
+import { sayLength, sayScore } from '../base/numbers.ts';
+import { count, sayWord } from '../base/words.ts';
 import type { DoctorReport } from '../controller/doctor.ts';
+import type { DryRun } from '../controller/dryRun.ts';
 import type { InsideAnswers } from '../controller/doctorInside.ts';
 import type { Tier } from '../machines/port.ts';
 
@@ -111,3 +113,39 @@ const programItem = (said: string): Item =>
     said,
     'Name its folder in isolation.readable, or install it elsewhere.',
   );
+
+/** What one run of the evaluator on the present files came to, as an entry of `hma check`. */
+export function dryRunItem(run: DryRun): PreflightItem {
+  return { topic: 'evaluator', ...itemOfDryRun(run) };
+}
+
+function itemOfDryRun(run: DryRun): Item {
+  if (run.kind === 'not_run')
+    return run.reason === 'no_candidate'
+      ? warning('the evaluator was not tried: there is no candidate yet', run.detail, null)
+      : bad('the evaluator could not be started', run.detail, 'Correct `evaluate` in hma.yaml, or see what it says.');
+  const { verdict, ms, lastWords } = run;
+  const time = sayLength(ms);
+  switch (verdict.kind) {
+    case 'scored':
+      return good(`the evaluator gives ${sayScore(verdict.score)} on the files as they are, in ${time}`);
+    case 'invalid':
+    case 'incorrect':
+      return warning(
+        `the evaluator says ${sayWord(verdict.kind)} of the files as they are, in ${time}`,
+        verdict.reason,
+        null,
+      );
+    case 'timeout':
+      return bad(`the evaluator was not done after ${time}`, lastWords, 'Give it more time: evaluate: {timeout: …}.');
+    case 'non_finite':
+      return bad(`the evaluator's score is ${verdict.text}`, lastWords, 'A score is a finite number.');
+    case 'no_result':
+    case 'lost':
+      return bad(
+        `the evaluator gave no result, after ${time}`,
+        verdict.kind === 'no_result' ? verdict.detail : lastWords,
+        'It must write {"score": 0.87} into the file that $HMA_RESULT names.',
+      );
+  }
+}

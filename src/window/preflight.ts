@@ -11,7 +11,7 @@ export async function lookBeforeStart({
   folder,
   log,
 }: Pick<WindowRoom, 'folder' | 'log'>): Promise<Preflight | undefined> {
-  const end = await hma(folder, ['check', '--json']);
+  const end = await hma(folder, ['check', '--json', '--no-evaluate']);
   const found = jsonOf<Preflight>(end);
   if (found && Array.isArray(found.items)) return found;
   log.error(`hma check: ${end.stderr}`);

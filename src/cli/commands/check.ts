@@ -4,19 +4,21 @@ import { adapters } from '../../agents/adapters.ts';
 import { presets } from '../../agents/presets.ts';
 import { findWorkspace } from '../../client/lookup.ts';
 import { preflight, type Preflight, type PreflightItem } from '../../client/preflight.ts';
+import { sayLength } from '../../base/numbers.ts';
 import { examine } from '../../controller/doctor.ts';
+import { dryRun } from '../../controller/dryRun.ts';
 import { stateHome } from '../../ledger/places.ts';
 import { loadContract } from '../../task/load.ts';
 import { formatMessages } from '../../task/messages.ts';
-import { paperOf, sayJson, sayLines, type Desk } from '../desk.ts';
-import { doctorItems } from '../doctorItems.ts';
+import { isForPeople, paperOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
+import { doctorItems, dryRunItem } from '../doctorItems.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { checkOutput } from '../schemas.ts';
 
 /** `hma check`: all that a run needs, looked at without starting one. */
 export async function check(
   desk: Desk,
-  options: { readonly json?: boolean; readonly endpoint?: string },
+  options: { readonly json?: boolean; readonly endpoint?: string; readonly evaluate?: boolean },
 ): Promise<number> {
   const workspace = findWorkspace(desk.cwd) ?? realpathSync(desk.cwd);
   const found = await preflight({
@@ -25,10 +27,7 @@ export async function check(
     adapters: Object.keys(adapters),
     env: desk.env,
   });
-  const items = [
-    ...found.items,
-    ...(await insideItems(desk, { workspace, tier: found.tier, endpoint: options.endpoint })),
-  ];
+  const items = [...found.items, ...(await insideItems(desk, { ...options, workspace, tier: found.tier }))];
   const bad = items.some(({ state }) => state === 'bad');
   if (options.json) await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, tier: found.tier, items }));
   else {
@@ -47,7 +46,12 @@ export async function check(
 /** What only shows from inside: a program is started in a session's confinement, and looks around. */
 async function insideItems(
   desk: Desk,
-  given: { readonly workspace: string; readonly tier: Preflight['tier']; readonly endpoint: string | undefined },
+  given: {
+    readonly workspace: string;
+    readonly tier: Preflight['tier'];
+    readonly endpoint?: string;
+    readonly evaluate?: boolean;
+  },
 ): Promise<PreflightItem[]> {
   const { workspace, tier, endpoint } = given;
   const loaded = await loadContract({
@@ -58,15 +62,14 @@ async function insideItems(
   const { contract } = loaded.value;
   const home = stateHome(desk.env, contract.state);
   try {
-    const report = await examine({
-      contract,
-      workspace,
-      home,
-      tier: tier.tier,
-      env: desk.env,
-      ...(endpoint === undefined ? {} : { endpoint }),
-    });
-    return doctorItems(report, tier.tier);
+    const request = { contract, workspace, home, tier: tier.tier, env: desk.env };
+    const report = await examine({ ...request, ...(endpoint === undefined ? {} : { endpoint }) });
+    const inside = doctorItems(report, tier.tier);
+    if (given.evaluate === false) return inside;
+    const { timeoutMs } = contract.evaluate;
+    if (isForPeople(desk))
+      remark(desk, `hma: the evaluator runs once, at most ${sayLength(timeoutMs)} (not at all with --no-evaluate) …`);
+    return [...inside, dryRunItem(await dryRun(request))];
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     const fix = 'Check that the state folder can be written (HMA_HOME).';

@@ -57,7 +57,8 @@ export function describeRuns(program: Command, desk: Desk, act: Act): void {
     .description('look at all that a run needs, without starting one')
     .option('--json', 'print JSON')
     .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys', endpoint)
-    .action((options: { json?: boolean; endpoint?: string }) => act(() => check(desk, options))());
+    .option('--no-evaluate', 'do not run the evaluator once on the files as they are')
+    .action((options: { json?: boolean; endpoint?: string; evaluate?: boolean }) => act(() => check(desk, options))());
   const look = withRun(
     program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
   ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber(0));
