@@ -60,6 +60,14 @@ test('secrets are kept privately, by name only, and stand in where the variable 
   expect(JSON.parse(listed.out)).toMatchObject({ names: ['A_KEY'] });
   expect(listed.out).not.toContain('sesame');
   expect(statSync(join(root, 'state/secrets.json')).mode & 0o777).toBe(0o600);
+  await hma(['secrets', 'set', 'ANTHROPIC_API_KEY'], { input: 'sk-ant-kept' });
+  const agents = JSON.parse((await hma(['agents', '--json'])).out) as {
+    agents: { adapter: string; signedIn: unknown }[];
+  };
+  expect(JSON.stringify(agents.agents.find(({ adapter }) => adapter === 'claude-code')?.signedIn)).toContain(
+    'ANTHROPIC_API_KEY',
+  );
+  await hma(['secrets', 'remove', 'ANTHROPIC_API_KEY']);
   expect(withSecrets(join(root, 'state'), { B: 'b' })).toEqual({ A_KEY: 'sesame', B: 'b' });
   expect(withSecrets(join(root, 'state'), { A_KEY: 'mine' })).toEqual({ A_KEY: 'mine' });
   expect((await hma(['secrets', 'remove', 'A_KEY'])).out).toContain('forgotten');

@@ -3,6 +3,7 @@ import { stateHome } from '../../ledger/places.ts';
 import { loadContract } from '../../task/load.ts';
 import { lookAtAgents, lookAtPresets, saySignedIn, sayVersion, type AgentLook } from '../../client/agentLook.ts';
 import type { Capabilities } from '../../agents/port.ts';
+import { withSecrets } from '../../agents/secrets.ts';
 import { paperOf, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { table } from '../render/text.ts';
@@ -11,7 +12,7 @@ import { agentsOutput } from '../schemas.ts';
 /** `hma agents`: the agents' CLIs this version can drive, as they are on this machine, and the presets. */
 export async function agents(desk: Desk, options: { readonly json?: boolean }): Promise<number> {
   const home = await homeFor(desk);
-  const place = { env: desk.env, home };
+  const place = { env: withSecrets(home, desk.env), home };
   const [looks, presets] = [await lookAtAgents(place), lookAtPresets(place)];
   if (options.json) {
     await sayJson(desk, agentsOutput.parse({ home, agents: looks, presets }));

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 
 import { adapters } from '../../agents/adapters.ts';
 import { presets } from '../../agents/presets.ts';
+import { withSecrets } from '../../agents/secrets.ts';
 import { findWorkspace } from '../../client/lookup.ts';
 import { preflight, type Preflight, type PreflightItem } from '../../client/preflight.ts';
 import { sayLength } from '../../base/numbers.ts';
@@ -13,6 +14,7 @@ import { formatMessages } from '../../task/messages.ts';
 import { isForPeople, paperOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
 import { doctorItems, dryRunItem } from '../doctorItems.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { homeFor } from './agents.ts';
 import { checkOutput } from '../schemas.ts';
 
 /** `hma check`: all that a run needs, looked at without starting one. */
@@ -21,13 +23,15 @@ export async function check(
   options: { readonly json?: boolean; readonly endpoint?: string; readonly evaluate?: boolean },
 ): Promise<number> {
   const workspace = findWorkspace(desk.cwd) ?? realpathSync(desk.cwd);
+  // a run has the values that `hma secrets` keeps
+  const env = withSecrets(await homeFor(desk), desk.env);
   const found = await preflight({
     workspace,
     wall: desk.clock.now().wall,
     adapters: Object.keys(adapters),
-    env: desk.env,
+    env,
   });
-  const items = [...found.items, ...(await insideItems(desk, { ...options, workspace, tier: found.tier }))];
+  const items = [...found.items, ...(await insideItems({ ...desk, env }, { ...options, workspace, tier: found.tier }))];
   const bad = items.some(({ state }) => state === 'bad');
   if (options.json) await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, tier: found.tier, items }));
   else {
