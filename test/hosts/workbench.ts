@@ -156,10 +156,11 @@ export class Workbench implements AsyncDisposable {
 
   /** Right-clicks something and chooses an entry of its menu. */
   async choose(on: Locator, entry: string | RegExp): Promise<void> {
-    // an editor that has just opened may take the focus, and the menu goes
+    // an editor that has just opened may take the focus, and the menu goes; a click right after it opened is taken for the opening one, and it stays
+    const gone = () => this.page.locator('.monaco-menu').first().waitFor({ state: 'hidden', timeout: 2000 });
     await until(`"${String(entry)}" to be chosen from a menu`, async () => {
       const item = await contextMenu(this.page, on, entry);
-      if (await happens(item.click({ timeout: 5000 }))) return true;
+      if (await happens(item.click({ timeout: 5000 }).then(gone))) return true;
       await this.page.keyboard.press('Escape');
       return false;
     });

@@ -139,6 +139,7 @@ describe('a person looks after a run', () => {
     await listed(['e5', 'e3', 'e2', 'e1'], '4 · latest first');
     const marks = async () =>
       (await run().rows()).map(({ label, description, level }) => [level, label, description.split(' · ')[0]]);
+    await expect.poll(async () => JSON.stringify(await marks()), { timeout: patience }).toContain('"2/5"'); // it has all been drawn
     const before = await marks();
     await window.reload();
     await run()
