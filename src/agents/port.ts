@@ -79,8 +79,10 @@ export type FailureReason =
   | 'runner_lost'
   | 'after_thaw';
 
+/** An attempt that is no natural end. */
 export interface Failure {
   readonly reason: FailureReason;
+  /** In words. */
   readonly detail: string;
   /** Unix ms before which another attempt is pointless (a usage limit's reset). */
   readonly resetAt?: number;
@@ -106,12 +108,17 @@ export interface Response {
   readonly at: number;
   /** The model as the harness reports it; null = not told. */
   readonly model: string | null;
+  /** Tokens of the input that no cache had. */
   readonly uncachedInput: number;
+  /** Tokens of the input that came from a cache. */
   readonly cachedInput: number;
+  /** Tokens of the input that were written to a cache. */
   readonly cacheWrite: number;
-  /** Reasoning included. */
+  /** Tokens of the output, reasoning included. */
   readonly output: number;
+  /** Tokens of the output that were reasoning. */
   readonly reasoning: number;
+  /** Calls of tools that it asks for. */
   readonly toolCalls: number;
 }
 

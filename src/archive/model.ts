@@ -37,6 +37,7 @@ export interface Reevaluation {
 /** What a person wants done about a candidate once the run is over. */
 export interface Errand {
   readonly kind: 'grade' | 'reevaluate';
+  /** Its id. */
   readonly candidate: string;
 }
 

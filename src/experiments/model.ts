@@ -35,9 +35,13 @@ export interface Evaluation {
 
 /** The captured files of a submission. */
 export interface CapturedFiles {
+  /** A commit of the run's private repository, 40 hex digits. */
   readonly snapshot: string;
+  /** SHA-256 over paths, modes and contents, hex: equal iff the files are. */
   readonly contentHash: string;
+  /** How many. */
   readonly files: number;
+  /** Their sizes' sum. */
   readonly bytes: number;
 }
 

@@ -4,12 +4,14 @@ export type Tier = 'bubblewrap' | 'uid' | 'none';
 /** A process that can't be mistaken for a later one with the same pid: pid and kernel start time (clock ticks since boot). */
 export interface ProcessIdentity {
   readonly pid: number;
+  /** Kernel start time, clock ticks since boot, as decimal digits. */
   readonly start: string;
 }
 
 /** One process that was ended on the controller's behalf. */
 export interface EndedProcess {
   readonly pid: number;
+  /** Its command line. */
   readonly command: string;
   /** Age in milliseconds when it was ended. */
   readonly ageMs: number;

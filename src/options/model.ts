@@ -11,22 +11,29 @@ export type SessionName = { readonly kind: 'option'; readonly number: number } |
 
 /** What a person said to a running session. */
 export interface PersonMessage {
+  /** Unique in the run. */
   readonly id: string;
   readonly session: SessionName;
+  /** The attempt that ran then. */
   readonly attempt: number;
   readonly text: string;
+  /** The person. */
   readonly by: string;
   /** Unix ms. */
   readonly at: number;
 }
 
-/** How the program of an attempt ended. Times are active runtime, ms. */
+/** How the program of an attempt ended. */
 export interface AttemptExit {
+  /** Exit code; null when a signal ended it or nothing is known. */
   readonly code: number | null;
+  /** Such as `SIGTERM`; null when it exited. */
   readonly signal: string | null;
+  /** `timeout`: the runner's own deadline; `spawn`: it could not be started; `ended`: it was asked to; `lost`: its runner is gone. */
   readonly cause: 'exit' | 'timeout' | 'spawn' | 'ended' | 'lost';
   /** Stamp of the end, CLOCK_MONOTONIC ms of `boot`. */
   readonly mono: number;
+  /** The kernel's boot id. */
   readonly boot: string;
 }
 

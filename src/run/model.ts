@@ -62,9 +62,13 @@ export type Terms = Pick<
   | 'stopAfterBarren'
   | 'limits'
 > & {
+  /** Both agents by slot: the name that people see, and the adapter. */
   readonly agents: Readonly<Record<AgentSlot, { readonly name: string; readonly adapter: string }>>;
+  /** Runs per submission, whether the session is frozen meanwhile, and the limit of each run. */
   readonly evaluate: { readonly repeats: number; readonly exclusive: boolean; readonly timeoutMs: number };
+  /** Whether the task has a validator. */
   readonly validates: boolean;
+  /** Whether the task has a hidden grader. */
   readonly grades: boolean;
 };
 
@@ -72,8 +76,11 @@ export type Terms = Pick<
 export interface Notice {
   readonly seq: number;
   readonly wall: number;
+  /** `person`: somebody must do something. */
   readonly level: 'info' | 'warning' | 'person';
+  /** For programs; more may come. */
   readonly code: string;
+  /** In words. */
   readonly text: string;
 }
 

@@ -55,10 +55,14 @@ export interface GradeContract {
 
 /** What is measured. All numbers are in the unit of the score. */
 export interface Metric {
+  /** Such as accuracy or cycles. */
   readonly name: string;
   readonly direction: 'maximize' | 'minimize';
+  /** What a simple method reaches. */
   readonly baseline?: number;
+  /** What a good one reaches. */
   readonly reference?: number;
+  /** Named scores, such as medals. */
   readonly thresholds: readonly { readonly name: string; readonly score: number }[];
   /** The possible range; a score outside raises the flag `out_of_range`. */
   readonly range?: { readonly min?: number; readonly max?: number };
@@ -97,15 +101,19 @@ export interface AgentChoice {
   readonly tools?: 'shell' | 'mcp';
 }
 
+/** Who takes turns, and how long a turn may be. */
 export interface Policy {
+  /** `single`: one agent alone, without a review. */
   readonly mode: 'alternate' | 'single';
   /** Most accepted experiments in one option [k]; null = natural termination. */
   readonly cap: number | null;
+  /** Who begins. */
   readonly first: AgentSlot;
   /** Whether prompts name the cap. */
   readonly tellCap: boolean;
 }
 
+/** What a run may use. */
 export interface Budgets {
   /** Active runtime of the whole run [t_total], ms. */
   readonly totalMs: number;
@@ -175,7 +183,9 @@ export interface Contract {
   readonly stopAfterBarren: number | null;
   readonly notify: Notify;
   readonly limits: {
+    /** Largest candidate, bytes. */
     readonly candidateBytes: number;
+    /** Most files of a candidate. */
     readonly candidateFiles: number;
     /** Output kept of each program, bytes. */
     readonly outputBytes: number;
