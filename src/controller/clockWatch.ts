@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { sayLength } from '../base/numbers.ts';
 import type { RunFact } from '../run/events.ts';
+import type { NoticeCode } from '../run/notices.ts';
 
 /** Shorter sleeps and steps aren't worth a word, ms. */
 const [leastSleepMs, leastStepMs] = [10_000, 60_000];
@@ -50,4 +51,7 @@ interface Reading {
 
 const readingOf = (clock: Clock): Reading => ({ ...clock.now(), asleep: clock.asleep?.() ?? 0 });
 
-const notice = (code: string, text: string): RunFact => ({ type: 'run.noticed', data: { level: 'info', code, text } });
+const notice = (code: NoticeCode, text: string): RunFact => ({
+  type: 'run.noticed',
+  data: { level: 'info', code, text },
+});

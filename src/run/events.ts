@@ -7,6 +7,7 @@ import type { PersonMessage } from '../options/model.ts';
 import type { ReviewEvents } from '../review/events.ts';
 import type { Budgets } from '../task/model.ts';
 import type { ExplorationEnd, Notice, PauseReason, Terms } from './model.ts';
+import type { NoticeCode } from './notices.ts';
 
 /** Facts about the run as a whole. */
 export interface RunEvents {
@@ -89,7 +90,10 @@ export interface RunEvents {
   /** A person's message to a running session; it is handed to the harness after this. */
   'message.sent': Omit<PersonMessage, 'at'>;
   /** Something that a person should know of. */
-  'run.noticed': Pick<Notice, 'level' | 'code' | 'text'>;
+  'run.noticed': Pick<Notice, 'level' | 'text'> & {
+    /** What kind of notice; more may come. */
+    readonly code: NoticeCode;
+  };
 }
 
 /** All that can happen in a run. */

@@ -1,3 +1,4 @@
+import type { ContractCode } from './codes.ts';
 import type { AgentSlot, Contract } from './model.ts';
 import { meant } from './nearest.ts';
 import type { Report } from './programs.ts';
@@ -49,7 +50,7 @@ function checkPreset(
   const { preset: name, adapter, model } = contract.agents[slot];
   if (name === undefined) return;
   const key = `\`agents.${slot}.preset\``;
-  const wrong = (code: string, what: string, fix: string): void =>
+  const wrong = (code: ContractCode, what: string, fix: string): void =>
     report({ severity: 'error', code, path: ['agents', slot, 'preset'], what: `${key}: ${what}`, fix });
   const preset = presets.find((one) => one.name === name);
   if (!preset) {

@@ -1,3 +1,4 @@
+import type { ContractCode } from './codes.ts';
 import type { KeyPath, Problem } from './document.ts';
 import { covers, isGlob, overlap } from './globs.ts';
 import type { Contract, Metric } from './model.ts';
@@ -19,14 +20,14 @@ export interface CheckFacts {
   readonly isWritten: (path: KeyPath) => boolean;
 }
 
-const error = (path: KeyPath, code: string, what: string, fix: string): Problem => ({
+const error = (path: KeyPath, code: ContractCode, what: string, fix: string): Problem => ({
   severity: 'error',
   code,
   path,
   what,
   fix,
 });
-const warning = (path: KeyPath, code: string, what: string, fix: string): Problem => ({
+const warning = (path: KeyPath, code: ContractCode, what: string, fix: string): Problem => ({
   severity: 'warning',
   code,
   path,

@@ -13,6 +13,7 @@ import {
 } from 'yaml';
 
 import { refused, ok, type Result } from '../base/result.ts';
+import type { ContractCode } from './codes.ts';
 import type { ContractMessage } from './messages.ts';
 
 /** Where in the contract something stands: keys and list indices from the root. */
@@ -21,7 +22,7 @@ export type KeyPath = readonly (string | number)[];
 /** Something to say about a place of the contract, before it has a line. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
-  readonly code: string;
+  readonly code: ContractCode;
   readonly path: KeyPath;
   /** Whether the key or the value is meant. Default value. */
   readonly at?: 'key' | 'value';
@@ -58,7 +59,7 @@ const longestShownLine = 2_000;
 export function parseContract(text: string, file: string): Result<ContractDocument, readonly ContractMessage[]> {
   const lines = new LineCounter();
   const place = placeIn({ text, file, lines });
-  const whole = (code: string, what: string, fix: string) =>
+  const whole = (code: ContractCode, what: string, fix: string) =>
     refused([{ ...place([0, 0], { severity: 'error', code, what, fix }), wholeFile: true as const }]);
   const tooDeep = () =>
     whole('too_deep', 'the file is nested too deeply', 'Flatten it; a contract needs no more than five levels.');

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { ok, refused, type Result } from '../base/result.ts';
 import { checkAgents, type KnownPreset } from './agents.ts';
 import { checkContract } from './checks.ts';
+import type { ContractCode } from './codes.ts';
 import { parseContract, type ContractDocument, type KeyPath, type Problem } from './document.ts';
 import { below, checkCommands, checkHidden, lookAt, realOf } from './files.ts';
 import { isMisspelt, sayIssues } from './issues.ts';
@@ -112,7 +113,7 @@ function nameOf(workspace: string, path: string): string {
 
 const fileMessage = (
   file: string,
-  said: { code: string; what: string; fix: string; line?: number },
+  said: { code: ContractCode; what: string; fix: string; line?: number },
 ): ContractMessage => {
   const line = said.line ?? 1;
   return {
@@ -153,7 +154,7 @@ async function readPrivate(
       : undefined;
   if (typeof named !== 'string' || named.trim() === '') return ok(undefined);
   const path = absolutePath(named, world);
-  const problem = (code: string, what: string, fix: string) =>
+  const problem = (code: ContractCode, what: string, fix: string) =>
     refused([main.message({ severity: 'error', code, path: ['private'], what, fix })]);
   if (below(await realOf(world.workspace), await realOf(path)) !== undefined) {
     return problem(

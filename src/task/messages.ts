@@ -1,3 +1,5 @@
+import type { ContractCode } from './codes.ts';
+
 /** One thing to say about a contract, with its place. Lines and columns count from 1; the end is exclusive. */
 export interface ContractMessage {
   readonly severity: 'error' | 'warning';
@@ -8,7 +10,7 @@ export interface ContractMessage {
   readonly endLine: number;
   readonly endColumn: number;
   /** Stable name of the kind of message, for tests and editors. */
-  readonly code: string;
+  readonly code: ContractCode;
   /** What is wrong. */
   readonly what: string;
   /** What to do about it. */

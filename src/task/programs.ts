@@ -1,3 +1,4 @@
+import type { ContractCode } from './codes.ts';
 import { splitCommand } from './command.ts';
 import type { KeyPath, Problem } from './document.ts';
 import type {
@@ -27,7 +28,7 @@ const ms = (value: number | string): number => parseDuration(value)!;
 
 /** Reads a command; `path` is where it stands. */
 export function resolveCommand(value: string | readonly string[], path: KeyPath, report: Report): Command {
-  const wrong = (code: string, what: string, fix: string, offset?: number): Command => {
+  const wrong = (code: ContractCode, what: string, fix: string, offset?: number): Command => {
     report({
       severity: 'error',
       code,

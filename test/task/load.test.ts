@@ -499,11 +499,11 @@ hma.yaml:5:11: warning: a blind task without \`grade\` shows nobody a score [bli
       column: 2,
       endLine: 1,
       endColumn: 3,
-      code: 'c',
+      code: 'empty',
       what: 'w',
       fix: 'x.',
       source: '\u001b[31mred',
     } as const;
-    expect(formatMessages([message])).toBe('f:1:2: error: w [c]\n  1 | ·[31mred\n    |  ^\n  fix: x.\n\n1 error\n');
+    expect(formatMessages([message])).toBe('f:1:2: error: w [empty]\n  1 | ·[31mred\n    |  ^\n  fix: x.\n\n1 error\n');
   });
 });
