@@ -392,6 +392,7 @@ export const checkOutput = z.object({
     z.object({
       topic: z.enum(['contract', 'evaluator', 'agent', 'isolation', 'inside', 'disk', 'git', 'run']),
       state: z.enum(['good', 'warning', 'bad']),
+      code: z.string().nullable().describe('what was found, explained in messages.md; null where all is well'),
       what: z.string(),
       detail: z.string(),
       fix: z.string().nullable(),

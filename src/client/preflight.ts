@@ -15,6 +15,7 @@ import { loadContract } from '../task/load.ts';
 import { sayPlace, type ContractMessage } from '../task/messages.ts';
 import type { AgentSlot, Contract } from '../task/model.ts';
 import { lookAtAgent, saySignedIn, sayVersion } from './agentLook.ts';
+import type { CheckCode } from './checkCodes.ts';
 import { attach } from './connection.ts';
 import { runsOf, stateHomes } from './lookup.ts';
 import { readOffline } from './readRun.ts';
@@ -25,6 +26,8 @@ export interface PreflightItem {
   /** `bad` keeps a run from starting or from getting anywhere; `warning` should be known. */
   readonly state: 'good' | 'warning' | 'bad';
   readonly what: string;
+  /** What was found, for programs; null where all is well. */
+  readonly code: CheckCode | null;
   /** More about it; empty where there is nothing more to say. */
   readonly detail: string;
   /** What to do; null where nothing needs to be done. */
@@ -71,6 +74,7 @@ function contractItem(messages: readonly ContractMessage[]): PreflightItem {
     return {
       topic: 'contract',
       state: 'bad',
+      code: 'contract_errors',
       what: `hma.yaml has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`,
       detail,
       fix: first?.fix ?? 'Correct it.',
@@ -79,11 +83,12 @@ function contractItem(messages: readonly ContractMessage[]): PreflightItem {
     return {
       topic: 'contract',
       state: 'warning',
+      code: 'contract_warnings',
       what: 'hma.yaml is complete, with something to know',
       detail,
       fix: first.fix,
     };
-  return { topic: 'contract', state: 'good', what: 'hma.yaml is complete', detail: '', fix: null };
+  return { topic: 'contract', state: 'good', code: null, what: 'hma.yaml is complete', detail: '', fix: null };
 }
 
 async function evaluatorItem(contract: Contract, { workspace, env }: World): Promise<PreflightItem> {
@@ -93,6 +98,7 @@ async function evaluatorItem(contract: Contract, { workspace, env }: World): Pro
     ? {
         topic: 'evaluator',
         state: 'good',
+        code: null,
         what: `the evaluator's program is there: ${name}`,
         detail: found.value,
         fix: null,
@@ -100,6 +106,7 @@ async function evaluatorItem(contract: Contract, { workspace, env }: World): Pro
     : {
         topic: 'evaluator',
         state: 'bad',
+        code: 'evaluator_not_found',
         what: `the evaluator can't start: ${name} was not found`,
         detail: found.refusal.detail,
         fix: 'Install it, or correct `evaluate` in hma.yaml.',
@@ -116,6 +123,7 @@ async function agentItem(slot: AgentSlot, contract: Contract, { workspace, env }
   const bad = (detail: string, fix: string): PreflightItem => ({
     topic: 'agent',
     state: 'bad',
+    code: 'agent_cannot_start',
     what: `agent ${slot} (${choice.name}) can't start`,
     detail,
     fix,
@@ -125,6 +133,7 @@ async function agentItem(slot: AgentSlot, contract: Contract, { workspace, env }
   const good: PreflightItem = {
     topic: 'agent',
     state: 'good',
+    code: null,
     what: `agent ${slot} is ${choice.name}`,
     detail: choice.command?.join(' ') ?? choice.adapter,
     fix: null,
@@ -142,7 +151,7 @@ async function harnessItem(slot: AgentSlot, contract: Contract, { env }: World):
   const item = (
     state: PreflightItem['state'],
     what: string,
-    more: { detail: string; fix: string | null },
+    more: { code: CheckCode | null; detail: string; fix: string | null },
   ): PreflightItem => ({
     ...{ topic: 'agent', state, what: `agent ${slot} (${choice.name}) ${what}` },
     ...more,
@@ -151,6 +160,7 @@ async function harnessItem(slot: AgentSlot, contract: Contract, { env }: World):
   if (!look) throw new Error(`the adapter ${choice.adapter} has no harness`);
   if (look.program === null)
     return item('bad', "can't start: its program was not found", {
+      code: 'agent_not_installed',
       detail: look.why,
       fix: `Install it: ${look.install}`,
     });
@@ -161,20 +171,22 @@ async function harnessItem(slot: AgentSlot, contract: Contract, { env }: World):
     const fix = signedIn.canLogin
       ? `Sign in: hma login ${choice.adapter}; or set ${variable}.`
       : `Set ${variable} where hma run is started.`;
-    return item('bad', 'is not signed in', { detail: words, fix });
+    return item('bad', 'is not signed in', { code: 'agent_not_signed_in', detail: words, fix });
   }
   const signed = signedIn.by === 'nothing' ? "uses your own HOME's login" : saySignedIn(signedIn, choice.adapter);
   if (signedIn.by === 'login' && signedIn.heldBy !== null)
     return item('warning', 'would wait for its login', {
+      code: 'agent_login_held',
       detail: `${words}: ${signed}`,
       fix: 'One session at a time may have a login. A key in a variable has no such limit.',
     });
   if (look.known !== 'tested')
     return item('warning', `is ${words}`, {
+      code: 'agent_untested',
       detail: `${signed}. ${look.program}`,
       fix: 'It will probably work. To be sure, install a version that was tested.',
     });
-  return item('good', `is ${words}, ${signed}`, { detail: look.program, fix: null });
+  return item('good', `is ${words}, ${signed}`, { code: null, detail: look.program, fix: null });
 }
 
 async function isolationItem(contract: Contract | null): Promise<{ item: PreflightItem; tier: Preflight['tier'] }> {
@@ -196,6 +208,7 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
         item: {
           topic: 'isolation',
           state: 'bad',
+          code: 'isolation_unavailable',
           what: `isolation ${wanted} does not work here`,
           detail: why,
           fix: 'Install what is missing, or write isolation: auto in hma.yaml.',
@@ -208,6 +221,7 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
         ? {
             topic: 'isolation',
             state: 'warning',
+            code: 'isolation_none',
             what: 'nothing is isolated: agents can read and change all that you can',
             detail: [why, ...cannot].filter((text) => text !== '').join(' '),
             fix:
@@ -218,6 +232,7 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
         : {
             topic: 'isolation',
             state: 'good',
+            code: null,
             what: `agents and evaluators are kept apart by ${found.tier}`,
             detail: `What it can't do: ${cannot.join(' ')}`,
             fix: null,
@@ -237,6 +252,7 @@ function diskItem(contract: Contract | null, { env }: World): PreflightItem {
     ? {
         topic: 'disk',
         state: free < floor ? 'bad' : 'warning',
+        code: 'disk_short',
         what: `only ${sayBytes(free)} are free for the run's state`,
         detail: `The run pauses below ${sayBytes(floor)} (${folder}).`,
         fix: 'Free some space, or choose another place: state: in hma.yaml.',
@@ -244,6 +260,7 @@ function diskItem(contract: Contract | null, { env }: World): PreflightItem {
     : {
         topic: 'disk',
         state: 'good',
+        code: null,
         what: `${sayBytes(free)} are free for the run's state`,
         detail: folder,
         fix: null,
@@ -253,10 +270,18 @@ function diskItem(contract: Contract | null, { env }: World): PreflightItem {
 async function gitItem({ workspace, env }: World): Promise<PreflightItem> {
   const found = await findProgram('git', { path: env['PATH'], cwd: workspace });
   return found.ok
-    ? { topic: 'git', state: 'good', what: 'git is there, which keeps the candidates', detail: found.value, fix: null }
+    ? {
+        topic: 'git',
+        state: 'good',
+        code: null,
+        what: 'git is there, which keeps the candidates',
+        detail: found.value,
+        fix: null,
+      }
     : {
         topic: 'git',
         state: 'bad',
+        code: 'git_missing',
         what: 'git was not found; candidates are kept with it',
         detail: found.refusal.detail,
         fix: 'Install git 2.36 or newer.',
@@ -273,6 +298,7 @@ async function runItem({ workspace, env }: World): Promise<PreflightItem> {
       ? {
           topic: 'run',
           state: 'bad',
+          code: 'run_under_way',
           what: `run ${place.run} works in this folder now`,
           detail: 'One run at a time owns a folder.',
           fix: 'Wait until it is over, or stop it: hma stop.',
@@ -280,10 +306,11 @@ async function runItem({ workspace, env }: World): Promise<PreflightItem> {
       : {
           topic: 'run',
           state: 'warning',
+          code: 'run_without_controller',
           what: `run ${place.run} is not over, but has no controller`,
           detail: 'It may own this folder still.',
           fix: `Let it go on, hma resume ${place.run}, or stop it.`,
         };
   }
-  return { topic: 'run', state: 'good', what: 'no other run works in this folder', detail: '', fix: null };
+  return { topic: 'run', state: 'good', code: null, what: 'no other run works in this folder', detail: '', fix: null };
 }

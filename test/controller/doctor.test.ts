@@ -76,7 +76,15 @@ it('what is open inside a tier stops the start, and words say what', async () =>
     },
   } as const;
   const items = doctorItems(report, 'bubblewrap');
-  expect(items.map(({ state }) => state)).toEqual(['bad', 'bad', 'bad', 'bad', 'bad', 'bad', 'bad']);
+  expect(items.map(({ state, code }) => `${state} ${code}`)).toEqual([
+    'bad inside_open',
+    'bad workspace_not_writable',
+    'bad hma_not_found',
+    'bad network_closed',
+    'bad gpus_missing',
+    'bad program_does_not_start',
+    'bad turn_failed',
+  ]);
   expect(items[0]?.what).toBe('inside, a session can read /data/truth.csv');
   expect(doctorItems({ ...report, turns: [], answers: null, detail: 'bwrap: no' }, 'bubblewrap')).toMatchObject([
     { topic: 'inside', state: 'bad', detail: 'bwrap: no' },

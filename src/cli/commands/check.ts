@@ -77,7 +77,16 @@ async function insideItems(
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     const fix = 'Check that the state folder can be written (HMA_HOME).';
-    return [{ topic: 'inside', state: 'bad', what: 'the isolation could not be looked at from inside', detail, fix }];
+    return [
+      {
+        topic: 'inside',
+        state: 'bad',
+        code: 'inside_not_looked_at',
+        what: 'the isolation could not be looked at from inside',
+        detail,
+        fix,
+      },
+    ];
   }
 }
 
