@@ -1,14 +1,18 @@
-/**
- * One thing that happened. `seq` counts from 1 without gaps over all segments of a run; `wall` is Unix ms, `mono` is
- * CLOCK_MONOTONIC ms of the writing boot, `active` is active runtime in ms; `v` is the schema version of this event type.
- */
+/** One thing that happened. */
 export interface LedgerEvent<Type extends string = string, Data = unknown> {
+  /** Counts from 1 without gaps over all segments of a run. */
   readonly seq: number;
+  /** Version of this event type's data. */
   readonly v: number;
+  /** Unix ms. */
   readonly wall: number;
+  /** CLOCK_MONOTONIC ms of the writing boot. */
   readonly mono: number;
+  /** Active runtime, ms. */
   readonly active: number;
+  /** Its kind. */
   readonly type: Type;
+  /** What its kind says. */
   readonly data: Data;
 }
 

@@ -51,10 +51,15 @@ export interface StartRefusal {
 
 /** `run.json`: what `list` needs without reading a ledger. */
 export interface RunRecord {
+  /** The run's id. */
   readonly run: string;
+  /** Absolute path of the workspace. */
   readonly workspace: string;
+  /** Absolute path of the state folder. */
   readonly home: string;
+  /** The task's. */
   readonly name: string;
+  /** Unix ms. */
   readonly openedWall: number;
   /** A person has said yes to agents that never ask, without isolation. */
   readonly acceptsBypass?: boolean;

@@ -9,9 +9,13 @@ import type { Notify } from '../task/model.ts';
 
 /** What a person is told of outside: the JSON that a command gets on stdin, or a URL as the body of a POST. */
 export interface Notification {
+  /** What it is about; more may come. */
   readonly kind: 'started' | 'paused' | 'needs_person' | 'review_ready' | 'finished' | 'keeper_gave_up';
+  /** The run's id; `test` from `hma notify --test`. */
   readonly run: string;
+  /** Absolute path of the workspace. */
   readonly workspace: string;
+  /** One line for a person. */
   readonly text: string;
   /** Unix ms. */
   readonly wall: number;

@@ -24,6 +24,7 @@ interface WithToken {
 export interface SubmitRequest extends WithToken {
   /** Names this call, however often it is sent again: a call whose answer was lost is answered with the same id, whatever became of it. */
   readonly request?: string;
+  /** What the agent says of it; kept up to 4,000 characters. */
   readonly note?: string;
   /** The agent's own validation score. */
   readonly reported?: number;
@@ -35,6 +36,7 @@ export type SubmitReply =
   | { readonly refused: { readonly code: RejectionCode; readonly reason: string } };
 
 export interface ResultRequest extends WithToken {
+  /** Of the experiment. */
   readonly id: string;
   /** How long to wait for the verdict, ms; 0 = answer at once. */
   readonly waitMs: number;
@@ -79,9 +81,11 @@ export type ValidateReply =
 
 export interface AgentStatus {
   readonly role: 'explore' | 'review';
+  /** Its name. */
   readonly agent: string;
   /** Number of the option; null in the review. */
   readonly option: number | null;
+  /** Whether receipts tell scores. */
   readonly feedback: 'score' | 'blind';
   readonly paused: boolean;
   /** Accepted experiments of this session so far. */
@@ -89,7 +93,9 @@ export interface AgentStatus {
   readonly remaining: Remaining;
   /** Last active time left, ms, at which a submission can still be judged, by the longest evaluation seen so far. */
   readonly lastSafeSubmitMs: number;
+  /** Id of the latest candidate. */
   readonly standing: string | null;
+  /** Ids of this session's experiments that wait for their verdict. */
   readonly pending: readonly string[];
 }
 export type StatusReply = AgentStatus | { readonly refused: { readonly code: RejectionCode; readonly reason: string } };
@@ -100,6 +106,8 @@ export interface AgentCandidate {
   readonly order: number;
   readonly author: 'you' | 'peer';
   readonly option: number;
+  /** The earlier run whose option it was; absent for this run's own. */
+  readonly run?: string;
   /** Absent in blind tasks. */
   readonly score?: number;
   readonly reported: number | null;
@@ -135,7 +143,9 @@ export type FileReply =
   | { readonly refused: { readonly code: 'unknown' | 'too_large' | RejectionCode; readonly reason: string } };
 
 export interface NominateRequest extends WithToken {
+  /** Its id. */
   readonly candidate: string;
+  /** Why this one; kept up to 4,000 characters. */
   readonly reason: string;
 }
 export type NominateReply =

@@ -11,6 +11,7 @@ export const clientEvent = 'client/event';
 export const protocolVersion = 1;
 
 export interface AttachRequest {
+  /** The number that the client speaks. */
   readonly protocol: number;
   /** Continue after this event number; absent = begin with the state as it is. */
   readonly after?: number;
@@ -18,33 +19,71 @@ export interface AttachRequest {
 
 /** The state to fold later events into with `evolveRun`, or the events missed since `after`. */
 export interface AttachReply {
+  /** The number that the controller speaks. */
   readonly protocol: number;
+  /** The controller's version of HMA. */
   readonly version: string;
+  /** Absolute path. */
   readonly runFolder: string;
+  /** Number of the last event so far. */
   readonly seq: number;
+  /** As of event `seq`; null where `after` was given. */
   readonly state: RunState | null;
+  /** The events after `after`, up to `seq`. */
   readonly missed: readonly LedgerEvent[];
 }
 
 /** Everything a person can want of a running run. `by` names the person for the record. */
 export type Intent =
-  | { readonly kind: 'pause'; readonly after: boolean; readonly by: string }
+  | {
+      readonly kind: 'pause';
+      /** Only at the next option boundary. */
+      readonly after: boolean;
+      readonly by: string;
+    }
   | { readonly kind: 'resume'; readonly by: string }
   | { readonly kind: 'handoff'; readonly by: string }
   /** A message to the running session, where its harness can take one. */
-  | { readonly kind: 'message'; readonly text: string; readonly by: string }
+  | {
+      readonly kind: 'message';
+      /** What to say. */
+      readonly text: string;
+      readonly by: string;
+    }
   | { readonly kind: 'review'; readonly by: string }
   | { readonly kind: 'stop'; readonly by: string }
   | ({ readonly kind: 'budget'; readonly by: string } & BudgetWish)
-  | { readonly kind: 'select'; readonly candidate: string; readonly reason: string; readonly by: string }
+  | {
+      readonly kind: 'select';
+      /** Its id. */
+      readonly candidate: string;
+      readonly reason: string;
+      readonly by: string;
+    }
   | { readonly kind: 'revealGrades'; readonly by: string }
   /** Hidden grading after the end; no candidates named = all; `again` grades also what has a grade. */
-  | { readonly kind: 'grade'; readonly candidates: readonly string[]; readonly again: boolean; readonly by: string }
+  | {
+      readonly kind: 'grade';
+      /** Their ids. */
+      readonly candidates: readonly string[];
+      /** Also those that have a grade. */
+      readonly again: boolean;
+      readonly by: string;
+    }
   /** More runs of the evaluator on one candidate, after the end. */
-  | { readonly kind: 'reevaluate'; readonly candidate: string; readonly times: number; readonly by: string }
+  | {
+      readonly kind: 'reevaluate';
+      /** Its id. */
+      readonly candidate: string;
+      /** How often. */
+      readonly times: number;
+      readonly by: string;
+    }
   | {
       readonly kind: 'disqualify';
+      /** Its id. */
       readonly candidate: string;
+      /** Take it back. */
       readonly undo: boolean;
       readonly reason: string;
       readonly by: string;
@@ -58,10 +97,16 @@ export type IntentReply =
 
 /** Where a run's controller listens: `endpoint.json` in the run folder, written after both sockets are open. */
 export interface Endpoint {
+  /** Of the sockets; another number is another language. */
   readonly protocol: number;
+  /** The controller's version of HMA. */
   readonly version: string;
+  /** The controller's. */
   readonly pid: number;
+  /** Number of the ledger segment that it writes. */
   readonly fence: number;
+  /** Path of the client socket. */
   readonly clientSocket: string;
+  /** Path of the agent socket. */
   readonly agentSocket: string;
 }

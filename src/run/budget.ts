@@ -4,15 +4,21 @@ import { sayTokens } from '../base/numbers.ts';
 import { tokensOf } from '../options/usage.ts';
 import type { RunFact } from './events.ts';
 import type { RunState } from './model.ts';
+import { acceptedInRun } from './schedule.ts';
 
 /** New values of the budgets; absent = as before. Times are totals in active ms, `until` is Unix ms. */
 export interface BudgetWish {
+  /** Active runtime of the whole run. */
   readonly totalMs?: number;
+  /** Active runtime reserved for the final review. */
   readonly reviewMs?: number;
+  /** Accepted experiments of the whole run; null = no limit. */
   readonly experiments?: number | null;
+  /** Tokens that exploration may use; null = no limit. */
   readonly tokens?: number | null;
-  /** USD. */
+  /** US dollars that exploration may cost; null = no limit. */
   readonly cost?: number | null;
+  /** Unix ms at which everything must be over; null = none. */
   readonly until?: number | null;
 }
 
@@ -52,10 +58,10 @@ export function decideBudget(
   if (budgets.totalMs < given.active)
     return no('time_spent', `${Math.round(given.active / 1000)} s are spent already: the total can't be less`);
   if (budgets.until !== null && budgets.until <= given.wall) return no('until_past', 'the end must lie in the future');
-  if (budgets.experiments !== null && budgets.experiments < state.archive.length)
+  if (budgets.experiments !== null && budgets.experiments < acceptedInRun(state))
     return no(
       'experiments_spent',
-      `${state.archive.length} experiments are accepted already: the budget can't be less`,
+      `${acceptedInRun(state)} experiments are accepted already: the budget can't be less`,
     );
   if (tokens !== undefined && tokens <= tokensOf(sumOf(explorationUsage(state))))
     return no(
