@@ -12,6 +12,8 @@ export interface CandidateView {
   readonly id: string;
   readonly author: 'you' | 'peer';
   readonly option: number;
+  /** Made in an earlier run on the same folder. */
+  readonly earlier?: boolean;
   /** The evaluator's score; used only where the task's feedback is `score`. */
   readonly score: number;
   /** What its author's own validation gave. */
@@ -113,7 +115,7 @@ function toldProtected(contract: Contract, workspace: string): string[] {
 function describe(candidate: CandidateView, feedback: Contract['feedback']): string {
   const facts = [
     candidate.author === 'you' ? 'by you' : 'by your peer',
-    `session ${candidate.option}`,
+    `session ${candidate.option}${candidate.earlier ? ' of an earlier run' : ''}`,
     ...(feedback === 'score' ? [`score ${candidate.score}`] : []),
     ...(candidate.reported === undefined ? [] : [`its author's own validation gave ${candidate.reported}`]),
   ];

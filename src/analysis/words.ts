@@ -1,5 +1,6 @@
 import { oneLine } from '../base/oneLine.ts';
-import { sayWord } from '../base/words.ts';
+import { count, sayWord } from '../base/words.ts';
+import type { EarlierRun } from '../run/model.ts';
 
 const endWords: Readonly<Record<string, string>> = {
   deadline: 'its time is used up',
@@ -14,3 +15,7 @@ export function sayEnd(reason: string, by: string | undefined): string {
   const words = endWords[reason] ?? sayWord(reason);
   return reason === 'requested' || reason === 'stopped' ? `${oneLine(by ?? 'a person', 40)} ${words}` : words;
 }
+
+/** `goes on from run 20261130-181123-ab12: 12 candidates came over`. */
+export const sayEarlier = ({ run, candidates }: Pick<EarlierRun, 'run' | 'candidates'>): string =>
+  `goes on from run ${run}: ${candidates === 0 ? 'no candidate' : count(candidates, 'candidate')} came over`;

@@ -1,8 +1,16 @@
 import type { Verdict } from '../evaluators/port.ts';
-import type { Errand, Grade } from './model.ts';
+import type { Candidate, Errand, Grade, Origin } from './model.ts';
 
-/** Facts about candidates after their acceptance. */
+/** Facts about candidates besides their acceptance. */
 export interface ArchiveEvents {
+  /**
+   * A candidate came over from the run that this one goes on from, with all that was known of it. In the batch of `run.opened`, one a
+   * candidate, in the order of that run's archive.
+   */
+  'candidate.carried': Omit<Candidate, 'order' | 'acceptedAt' | 'origin'> & {
+    /** Where it was made. */
+    readonly origin: Origin;
+  };
   /** Write-ahead intent of a grader's start. */
   'grading.starting': {
     /** The candidate. */

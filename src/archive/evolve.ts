@@ -39,6 +39,10 @@ export function evolveArchive(archive: readonly Candidate[], event: StampedOf<Ar
   const change = (id: string, how: (candidate: Candidate) => Candidate): readonly Candidate[] =>
     archive.map((candidate) => (candidate.id === id ? how(candidate) : candidate));
   switch (event.type) {
+    case 'candidate.carried':
+      return archive.some(({ id }) => id === event.data.id)
+        ? archive
+        : [...archive, { ...event.data, order: archive.length + 1, acceptedAt: event.active }];
     case 'candidate.graded':
       return change(event.data.id, (candidate) => ({ ...candidate, grade: { ...event.data.result, wall } }));
     case 'candidate.reevaluated':

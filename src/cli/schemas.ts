@@ -48,11 +48,13 @@ export const showOutput = z.object({
     .describe('what hma reevaluate gave; it never replaces the score'),
   disqualified: z.string().nullable().describe('why, in a person’s words'),
   marks: z.array(z.string()).describe('standing, record, nominated, final, disqualified, and flags'),
-  author: z.enum(['A', 'B']),
-  option: z.number(),
-  attempt: z.number(),
+  author: slot.nullable().describe('null: an agent of an earlier run that is none of this run’s'),
+  agent: z.string().describe('the author’s name'),
+  option: z.number().describe('of this run, or of the run that `origin` names'),
+  origin: z.string().nullable().describe('the earlier run that it came over from; null for this run’s own'),
+  attempt: z.number().nullable().describe('null where it came over'),
   note: z.string().nullable(),
-  submittedWall: z.number(),
+  submittedWall: z.number().describe('where it came over: of its acceptance'),
   contentHash: z.string().nullable(),
   files: z.array(z.object({ path: z.string(), kind: z.string(), bytes: z.number(), sha256: z.string() })),
   evaluations: z.array(
@@ -141,7 +143,8 @@ export const runEntry = z.object({
   paused: z.boolean(),
   live: z.boolean().describe('a controller looks after it'),
   options: z.number(),
-  accepted: z.number(),
+  accepted: z.number().describe('in this run; candidates that came over are not counted'),
+  from: z.string().nullable().describe('the run that it goes on from'),
   record: score.nullable(),
   final: z.string().nullable().describe('id of the final candidate, as it stands'),
 });
@@ -156,9 +159,17 @@ export const listOutput = z.object({
 const candidateEntry = z.object({
   id: z.string(),
   order: z.number().describe('place in the archive, from 1'),
-  author: slot,
+  author: slot.nullable().describe('null: an agent of an earlier run that is none of this run’s'),
   agent: z.string(),
-  option: z.number(),
+  option: z.number().describe('of this run, or of the run that `origin` names'),
+  origin: z
+    .object({
+      run: z.string(),
+      agent: z.string().describe('its author’s name there'),
+      acceptedAt: ms.describe('active runtime of that run, ms'),
+    })
+    .nullable()
+    .describe('the earlier run in which it was made; null for this run’s own'),
   score,
   reported: score.nullable().describe("what the agent's own validation gave"),
   grade: z
@@ -170,7 +181,7 @@ const candidateEntry = z.object({
     .nullable(),
   note: z.string().nullable(),
   flags: z.array(z.string()),
-  acceptedAt: ms.describe('active runtime at its acceptance, ms'),
+  acceptedAt: ms.describe('active runtime at its acceptance, ms; 0 where it came over from an earlier run'),
   acceptedWall: wall,
   snapshot: z.string(),
   contentHash: z.string(),
@@ -261,6 +272,15 @@ export const statusOutput = z.object({
   runFolder: z.string(),
   workspace: z.string(),
   name: z.string(),
+  from: z
+    .object({
+      run: z.string(),
+      seq: z.number().describe('number of its last event when this run was opened'),
+      hash: z.string().describe('hash of that event’s line in its ledger'),
+      candidates: z.number().describe('how many came over'),
+    })
+    .nullable()
+    .describe('the run that this one goes on from'),
   live: z.boolean(),
   seq: z.number().describe('last event seen'),
   phase,

@@ -4,11 +4,12 @@ import { handoffs, handoffTimes } from '../analysis/handoffs.ts';
 import { timeShares } from '../analysis/timeShares.ts';
 import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
 import { record, standing } from '../archive/order.ts';
+import { authorName } from '../archive/origin.ts';
 import type { Given } from '../base/fact.ts';
 import { isUndecided } from '../experiments/model.ts';
 import type { ModelUsage } from '../options/usage.ts';
 import { finalCandidate } from '../review/selection.ts';
-import { explorationEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
+import { acceptedInRun, explorationEndsAt, reviewWindowEndsAt } from '../run/schedule.ts';
 import type { RunView } from '../client/readRun.ts';
 import { bestOf } from './render/scene.ts';
 import type { candidatesOutput, runEntry, statusOutput, usageEntry } from './schemas.ts';
@@ -32,6 +33,7 @@ export function statusReport(view: RunView, given: Given, prices: Prices): z.inp
     runFolder: place.folder,
     workspace: state.workspace,
     name: terms.name,
+    from: earlierReport(state),
     live,
     seq: state.seq,
     phase: state.phase,
@@ -48,7 +50,7 @@ export function statusReport(view: RunView, given: Given, prices: Prices): z.inp
     isolation: { tier: state.isolation.tier, cannot: [...state.isolation.cannot] },
     agents: { A: terms.agents.A.name, B: terms.agents.B.name },
     experiments: {
-      accepted: state.archive.length,
+      accepted: acceptedInRun(state),
       rejected: state.experiments.filter((one) => one.state === 'rejected').length,
       pending: state.experiments.filter(isUndecided).map(({ id }) => id),
     },
@@ -75,6 +77,12 @@ export function statusReport(view: RunView, given: Given, prices: Prices): z.inp
     notices: [...state.notices],
     problems: view.problems.map(({ file, line, reason, detail }) => ({ file, line, reason, detail })),
   };
+}
+
+function earlierReport({ from }: RunState): z.input<typeof statusOutput>['from'] {
+  if (from === undefined) return null;
+  const { run, seq, hash, candidates } = from;
+  return { run, seq, hash, candidates };
 }
 
 function optionReport(
@@ -136,7 +144,8 @@ export function candidatesReport(state: RunState, candidates: readonly Candidate
     candidates: candidates.map((candidate) => ({
       ...candidate,
       grade: reportedGrade(state, candidate),
-      agent: state.terms.agents[candidate.author].name,
+      agent: authorName(candidate, state.terms.agents),
+      origin: candidate.origin ?? null,
       flags: [...candidate.flags],
       marks: [...(marks.get(candidate.id) ?? [])],
     })),
@@ -155,7 +164,8 @@ export function runReport({ state, place, live }: RunView): z.input<typeof runEn
     paused: state.pause !== null,
     live,
     options: state.options.length,
-    accepted: state.archive.length,
+    accepted: acceptedInRun(state),
+    from: state.from?.run ?? null,
     record: record(state.archive, state.terms.metric)?.score ?? null,
     final: finalCandidate({ ...state.terms, ...state })?.candidate ?? null,
   };

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { standing } from '../archive/order.ts';
+import { authorName } from '../archive/origin.ts';
 import type { Candidate } from '../archive/model.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { runFiles } from '../ledger/places.ts';
@@ -157,7 +158,7 @@ async function toFolder(task: ApplyTask, folder: string): Promise<Result<Applied
 
 async function toBranch(task: ApplyTask, branch: string): Promise<Result<Applied, Failure>> {
   const { state } = task.view;
-  const agent = state.terms.agents[task.candidate.author].name;
+  const agent = authorName(task.candidate, state.terms.agents);
   return await withStaged(task, async (folder) => {
     const made = await branchFrom({
       workspace: state.workspace,
@@ -183,7 +184,7 @@ function messageOf({ candidate, view: { state } }: ApplyTask, agent: string): st
         : `, reported ${candidate.reported}`
       : `, ${state.terms.metric.name} ${candidate.score}`;
   const note = candidate.note === null ? '' : `\n${candidate.note.trim()}\n`;
-  return `${state.terms.name}: candidate ${candidate.id}${score}\n${note}\nBy ${agent} in option ${candidate.option} of HMA run ${state.run}.\n`;
+  return `${state.terms.name}: candidate ${candidate.id}${score}\n${note}\nBy ${agent} in option ${candidate.option} of HMA run ${candidate.origin?.run ?? state.run}.\n`;
 }
 
 /** Lays the candidate out in a folder of ours first: every byte is checked against its hash before anything of the person's is touched. */

@@ -35,9 +35,10 @@ import type {
   ValidateReply,
 } from '../protocol/agent.ts';
 import { decideBallot } from '../review/decide.ts';
-import { capOf, explorationEndsAt, reviewerEndsAt } from '../run/schedule.ts';
+import { capOf, experimentsLeft, explorationEndsAt, reviewerEndsAt } from '../run/schedule.ts';
 import type { CaptureRefusal } from '../snapshots/port.ts';
 import { crashAt } from './crashPoints.ts';
+import { pauseWhenFull } from './disks.ts';
 import { validateSnapshot } from './evaluations.ts';
 import { archiveFor } from './materials.ts';
 import type { Room } from './room.ts';
@@ -157,15 +158,7 @@ export class Gate {
         return { code: refusal.reason, reason: `${where}${refusal.detail}` };
       case 'disk_full':
       case 'failed':
-        if (!this.#room.recorder.state.pause) {
-          const reason = refusal.reason === 'disk_full' ? 'disk_low' : 'state_unwritable';
-          this.#room.recorder.append([
-            {
-              type: 'run.paused',
-              data: { reason, detail: `a submission could not be kept: ${refusal.detail}`, by: 'hma' },
-            },
-          ]);
-        }
+        this.#pauseUnkept(refusal);
         return {
           code: 'evaluator_error',
           reason: 'the submission could not be kept; this is not your fault, submit again later',
@@ -176,6 +169,20 @@ export class Gate {
       case 'unreadable':
         return { code: 'invalid', reason: `${where}${refusal.detail}` };
     }
+  }
+
+  #pauseUnkept({ reason, detail }: CaptureRefusal): void {
+    const { recorder, folder } = this.#room;
+    if (recorder.state.pause) return;
+    const full = reason === 'disk_full' ? (fullnessOf(new Error(detail), folder) ?? 'space') : null;
+    recorder.append([
+      full === null
+        ? {
+            type: 'run.paused',
+            data: { reason: 'state_unwritable', detail: `a submission could not be kept: ${detail}`, by: 'hma' },
+          }
+        : pauseWhenFull(this.#room, recorder.state, { full, what: 'a submission' }),
+    ]);
   }
 
   /** The receipt of an experiment of this session, waiting for the verdict at most as long as asked. */
@@ -243,8 +250,7 @@ export class Gate {
     const { state } = this.#room.recorder;
     const given = this.#room.recorder.given();
     const timeMs = Math.max(0, Math.round(explorationEndsAt(state, given) - given.active));
-    const experiments =
-      state.budgets.experiments === null ? null : Math.max(0, state.budgets.experiments - state.archive.length);
+    const experiments = state.budgets.experiments === null ? null : Math.max(0, experimentsLeft(state));
     const cap = capOf(state);
     const told = state.terms.policy.tellCap && option && Number.isFinite(cap);
     return { timeMs, experiments, ...(told ? { inSession: Math.max(0, cap - option.accepted.length) } : {}) };
@@ -255,10 +261,7 @@ export class Gate {
     const { recorder } = this.#room;
     const { option } = this.#caller(token);
     if (!option || option.state !== 'open' || option.capSeenAt !== null) return;
-    const full =
-      option.accepted.length >= capOf(recorder.state) ||
-      (recorder.state.budgets.experiments !== null &&
-        recorder.state.archive.length >= recorder.state.budgets.experiments);
+    const full = option.accepted.length >= capOf(recorder.state) || experimentsLeft(recorder.state) <= 0;
     if (full && option.accepted.at(-1) === id)
       recorder.append([{ type: 'option.capSeen', data: { option: option.number } }]);
   }

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 
 import { explorationPrompt, reviewPrompt, type CandidateView } from '../agents/prompts.ts';
 import { standing } from '../archive/order.ts';
+import { authorName } from '../archive/origin.ts';
 import type { Candidate } from '../archive/model.ts';
 import { errorCode, writeFileAtomic } from '../base/files.ts';
 import type { Option, SessionName } from '../options/model.ts';
@@ -34,6 +35,7 @@ const viewOf = (state: RunState, reader: AgentSlot, candidate: Candidate): Candi
   id: candidate.id,
   author: candidate.author === reader ? 'you' : 'peer',
   option: candidate.option,
+  ...(candidate.origin === undefined ? {} : { earlier: true }),
   score: candidate.score,
   ...(candidate.reported === null ? {} : { reported: candidate.reported }),
   ...(candidate.note === null ? {} : { note: candidate.note }),
@@ -50,6 +52,7 @@ export function archiveFor(state: RunState, reader: AgentSlot | null): AgentArch
       order,
       author,
       option,
+      ...(candidate.origin === undefined ? {} : { run: candidate.origin.run }),
       ...(feedback === 'score' ? { score: candidate.score } : {}),
       reported,
       note,
@@ -160,7 +163,7 @@ export function writeListing(room: Room): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     const archive = archiveFor(state, null);
-    const names = new Map(state.archive.map(({ id, author }) => [id, state.terms.agents[author].name]));
+    const names = new Map(state.archive.map((each) => [each.id, authorName(each, state.terms.agents)]));
     const candidates = archive.candidates.map(({ author: _, ...candidate }) => ({
       ...candidate,
       author: names.get(candidate.id),
@@ -177,7 +180,7 @@ function listingText(archive: AgentArchive, names: ReadonlyMap<string, string>):
   const shown = archive.feedback === 'score' ? 'score' : 'reported by its author';
   const rows = archive.candidates.map((c) => {
     const value = archive.feedback === 'score' ? c.score : c.reported;
-    return `| ${c.id}${c.id === archive.standing ? ' (standing)' : ''} | ${c.option} | ${names.get(c.id) ?? ''} | ${value ?? '—'} | ${(c.note ?? '').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')} |`;
+    return `| ${c.id}${c.id === archive.standing ? ' (standing)' : ''} | ${c.option}${c.run === undefined ? '' : ` of run ${c.run}`} | ${names.get(c.id) ?? ''} | ${value ?? '—'} | ${(c.note ?? '').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')} |`;
   });
   return [
     `# Archive`,

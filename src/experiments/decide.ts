@@ -182,7 +182,8 @@ export function decideUncaptured(
   return { id, facts };
 }
 
-const nextId = (state: RunState): string => `e${state.experiments.length + 1}`;
+/** Numbers go on from the earlier run's highest, so that an id is used once along a chain of runs. */
+const nextId = (state: RunState): string => `e${(state.from?.experiments ?? 0) + state.experiments.length + 1}`;
 
 /** What the evaluation lane has to do next about the head of the queue. */
 export type EvaluationStep =

@@ -12,10 +12,13 @@ import { fallbackCandidate } from './selection.ts';
 /** Times a silent or crashed reviewer is started in all. */
 const reviewAttempts = 2;
 
-/** The reviewer: the agent that did not write the standing candidate, not "the one whose turn it is" (Algorithm 1). */
+/**
+ * The reviewer: the agent that did not write the standing candidate, not "the one whose turn it is" (Algorithm 1). Where neither wrote
+ * it, the one that did not work last.
+ */
 export function reviewerOf(state: RunState): AgentSlot {
-  const last = standing(state.archive);
-  return last ? otherAgent(last.author) : otherAgent(state.terms.policy.first);
+  const author = standing(state.archive)?.author;
+  return otherAgent(author ?? state.options.at(-1)?.agent ?? state.terms.policy.first);
 }
 
 /** Why there is no review; null = there is one. */

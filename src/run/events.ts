@@ -6,7 +6,7 @@ import type { OptionEvents } from '../options/events.ts';
 import type { PersonMessage } from '../options/model.ts';
 import type { ReviewEvents } from '../review/events.ts';
 import type { Budgets } from '../task/model.ts';
-import type { ExplorationEnd, Notice, PauseReason, Terms } from './model.ts';
+import type { EarlierRun, ExplorationEnd, Notice, PauseReason, Terms } from './model.ts';
 import type { NoticeCode } from './notices.ts';
 
 /** Facts about the run as a whole. */
@@ -28,6 +28,8 @@ export interface RunEvents {
     readonly cannot: readonly string[];
     /** Snapshot of the candidate's files at the start; null when there were none. */
     readonly initial: string | null;
+    /** The run that this one goes on from; absent when it began afresh. */
+    readonly from?: EarlierRun;
   };
   /** A controller took over; `active` on the event's envelope is where the clock stands, gaps in which nothing lived left out. */
   'controller.started': {

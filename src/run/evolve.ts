@@ -29,12 +29,13 @@ export const replayRun = (events: Iterable<LedgerEvent>): RunState | null => {
 };
 
 function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
-  const { run, workspace, contractHash, terms, budgets, tier, cannot, initial } = event.data;
+  const { run, workspace, contractHash, terms, budgets, tier, cannot, initial, from } = event.data;
   return {
     seq: event.seq,
     run,
     workspace,
     openedWall: event.wall,
+    ...(from === undefined ? {} : { from }),
     contractHash,
     terms,
     budgets,
@@ -55,7 +56,7 @@ function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
     archive: [],
     review: null,
     selections: [],
-    gradesRevealed: false,
+    gradesRevealed: from?.gradesRevealed ?? false,
     grading: null,
     finished: null,
     notices: [],
@@ -107,6 +108,7 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
       return changeExperiments(state, event);
     case 'grading.starting':
       return { ...state, grading: event.data };
+    case 'candidate.carried':
     case 'candidate.graded':
     case 'errands.wanted':
     case 'reevaluation.starting':

@@ -72,6 +72,23 @@ export type Terms = Pick<
   readonly grades: boolean;
 };
 
+/** The finished run that a run goes on from (decision 6). */
+export interface EarlierRun {
+  readonly run: string;
+  /** Number of the last event of its ledger when this run was opened. */
+  readonly seq: number;
+  /** Hash of that event's line, which vouches for all before it: the link can be checked as long as that ledger is there. */
+  readonly hash: string;
+  /** How many candidates came over. */
+  readonly candidates: number;
+  /** Highest number of an experiment there, accepted or not; this run's own are numbered on from it. */
+  readonly experiments: number;
+  /** Snapshot of the candidate's files at the start of the first run of the chain; null when there were none. */
+  readonly initial: string | null;
+  /** Whether a person had looked at hidden grades there. */
+  readonly gradesRevealed: boolean;
+}
+
 /** Something a person should know of, or do something about. */
 export interface Notice {
   readonly seq: number;
@@ -91,6 +108,8 @@ export interface RunState {
   readonly run: string;
   readonly workspace: string;
   readonly openedWall: number;
+  /** Absent for a run that began afresh. */
+  readonly from?: EarlierRun;
   readonly contractHash: string;
   readonly terms: Terms;
   readonly budgets: Budgets;

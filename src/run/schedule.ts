@@ -41,9 +41,12 @@ export function reviewerEndsAt(state: RunState, given: Given): number {
 export const reviewerGrace = (state: RunState, given: Given): number =>
   (reviewWindowEndsAt(state, given) - reviewerEndsAt(state, given)) / 2;
 
+/** Experiments accepted in this run. Candidates that came over from an earlier one count towards no budget. */
+export const acceptedInRun = (state: RunState): number => state.archive.length - (state.from?.candidates ?? 0);
+
 /** Accepted experiments that the run's budget [N] still allows; Infinity without one. */
 export const experimentsLeft = (state: RunState): number =>
-  state.budgets.experiments === null ? Infinity : state.budgets.experiments - state.archive.length;
+  state.budgets.experiments === null ? Infinity : state.budgets.experiments - acceptedInRun(state);
 
 /** The cap [k] that holds for this run's options; Infinity for natural termination and for a single agent. */
 export const capOf = (state: RunState): number =>

@@ -65,7 +65,7 @@ export function sayArchive(archive: AgentArchive): string {
   const row = (one: AgentCandidate): string[] => [
     one.id + (one.id === archive.standing ? '*' : ''),
     one.author,
-    String(one.option),
+    `${one.option}${one.run === undefined ? '' : ' (earlier run)'}`,
     ...(blind ? [] : [String(one.score ?? '')]),
     one.reported === null ? '' : String(one.reported),
     String(one.files),

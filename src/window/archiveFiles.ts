@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 
 import { readOffline } from '../client/readRun.ts';
 import { runFiles } from '../ledger/places.ts';
+import { firstFiles } from '../run/goOn.ts';
 import type { RunState } from '../run/model.ts';
 import type { SnapshotEntry, SnapshotsReader } from '../snapshots/port.ts';
-import { archiveScheme, childrenOf, placeIn, startId } from './archivePlace.ts';
+import { archiveScheme, beginningId, childrenOf, placeIn, startId } from './archivePlace.ts';
 import type { RunModel } from './runModel.ts';
 
 /** Snapshots whose list of files is remembered. */
@@ -26,6 +27,8 @@ export interface ArchivedCandidate {
 
 function contentOf(state: RunState, id: string): { readonly snapshot: string; readonly wall: number } | undefined {
   if (id === startId) return state.initial === null ? undefined : { snapshot: state.initial, wall: state.openedWall };
+  const first = firstFiles(state);
+  if (id === beginningId) return first === null ? undefined : { snapshot: first, wall: state.openedWall };
   const found = state.archive.find((one) => one.id === id);
   return found && { snapshot: found.snapshot, wall: found.acceptedWall };
 }

@@ -5,6 +5,8 @@ export const archiveScheme = 'hma-archive';
 
 /** In the place of a candidate's id: the candidate files as they were when the run began. */
 export const startId = 'start';
+/** The same of the first run of a chain of runs that go on from each other. */
+export const beginningId = 'beginning';
 
 /** A place in the archive; an empty path is the candidate itself. */
 export interface ArchivePlace {

@@ -1,12 +1,13 @@
 import { recordsOf, shownScore } from '../analysis/shownScores.ts';
 import type { Candidate } from '../archive/model.ts';
+import { authorName, sayOption } from '../archive/origin.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count, sayWord } from '../base/words.ts';
 import type { RunState } from '../run/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import { compareScores } from '../task/quality.ts';
 import { showFiles } from './runRowsExperiment.ts';
-import { agentName, candidateMarks, joined, sayShown, type CandidateMark } from './runWords.ts';
+import { candidateMarks, joined, sayShown, type CandidateMark } from './runWords.ts';
 import { row, type RowIcon, type TreeRow } from './treeRow.ts';
 
 /** Orders of the candidates tree: latest first, best first, or by author (then latest first). */
@@ -71,8 +72,9 @@ function passes(
   by: { readonly own: OwnMarks; readonly filter: CandidateFilter },
 ): boolean {
   const { authors, options, flagged, starred, hidden } = by.filter;
-  if (authors.length > 0 && !authors.includes(candidate.author)) return false;
-  if (options.length > 0 && !options.includes(candidate.option)) return false;
+  const { author, option, origin } = candidate;
+  if (authors.length > 0 && (author === null || !authors.includes(author))) return false;
+  if (options.length > 0 && (origin !== undefined || !options.includes(option))) return false;
   if (flagged && candidate.flags.length === 0) return false;
   if (starred && !by.own.isStarred(state.run, candidate.id)) return false;
   return hidden || !by.own.isHidden(state.run, candidate.id);
@@ -87,7 +89,7 @@ function inOrder(state: RunState, candidates: readonly Candidate[], order: Candi
     case 'score':
       return candidates.toSorted((a, b) => compareScores(state.terms.metric, value(a), value(b)) || a.order - b.order);
     case 'author':
-      return candidates.toSorted((a, b) => a.author.localeCompare(b.author) || b.order - a.order);
+      return candidates.toSorted((a, b) => (a.author ?? '').localeCompare(b.author ?? '') || b.order - a.order);
   }
 }
 
@@ -96,11 +98,11 @@ function candidateRow(
   candidate: Candidate,
   by: { readonly own: OwnMarks; readonly marks: readonly CandidateMark[] },
 ): TreeRow {
-  const { id, author, option, note, flags } = candidate;
+  const { id, note, flags } = candidate;
   const starred = by.own.isStarred(state.run, id);
   const hidden = by.own.isHidden(state.run, id);
   const parts = [sayShown(state, candidate), by.marks.join(', '), starred ? 'starred' : '', hidden ? 'hidden' : ''];
-  const whose = `${agentName(state, author)}, option ${option}`;
+  const whose = `${oneLine(authorName(candidate, state.terms.agents), 40)}, ${sayOption(candidate)}`;
   const rest = joined(...parts, whose, flags.map(sayWord).join(', '), oneLine(note ?? '', 120));
   return row({
     ...{

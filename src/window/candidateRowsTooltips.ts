@@ -1,9 +1,10 @@
 import type { Candidate } from '../archive/model.ts';
+import { authorName, sayOption } from '../archive/origin.ts';
 import { sayBytes, sayClock, sayScore } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { sayWord } from '../base/words.ts';
 import type { RunState } from '../run/model.ts';
-import { agentName, sayShown } from './runWords.ts';
+import { sayShown } from './runWords.ts';
 import { mdText } from './treeRow.ts';
 
 const line = (name: string, words: string): string => `**${name}** ${mdText(words)}`;
@@ -17,7 +18,7 @@ export function isGraded(state: RunState, id: string): string[] {
 
 /** The whole story of a candidate, in Markdown. `marks`: what it is at this moment. */
 export function candidateTooltip(state: RunState, candidate: Candidate, marks: readonly string[]): string {
-  const { id, order, author, option, reported, note, flags, contentHash, files, bytes } = candidate;
+  const { id, order, reported, origin, note, flags, contentHash, files, bytes } = candidate;
   const blind = state.terms.feedback === 'blind';
   const number = blind
     ? [line('Reported', reported === null ? 'nothing' : `${sayScore(reported)}, the author’s own estimate`)]
@@ -33,10 +34,10 @@ export function candidateTooltip(state: RunState, candidate: Candidate, marks: r
     ...kept,
     ...(!blind && reported !== null ? [line('Reported', sayScore(reported))] : []),
     ...isGraded(state, id),
-    line('Author', `${agentName(state, author)} in option ${option}`),
+    line('Author', `${oneLine(authorName(candidate, state.terms.agents), 40)} in ${sayOption(candidate)}`),
     line(
       'Accepted',
-      `${new Date(candidate.acceptedWall).toLocaleString()}, at ${sayClock(candidate.acceptedAt)} of active runtime; number ${order} in the archive`,
+      `${new Date(candidate.acceptedWall).toLocaleString()}, at ${sayClock(origin?.acceptedAt ?? candidate.acceptedAt)} of active runtime; number ${order} in the archive`,
     ),
     line('Files', `${files}, ${sayBytes(bytes)}, hash ${contentHash.slice(0, 12)}`),
     ...(flags.length > 0 ? [line('Flags', flags.map(sayWord).join(', '))] : []),

@@ -172,7 +172,7 @@ class CandidatesTree implements vscode.Disposable {
 type FilterItem = vscode.QuickPickItem & { readonly wish: AgentSlot | number | 'flagged' | 'starred' | 'hidden' };
 
 function filterItems(state: RunState, now: CandidateFilter): FilterItem[] {
-  const options = [...new Set(state.archive.map(({ option }) => option))];
+  const options = [...new Set(state.archive.flatMap(({ option, origin }) => (origin ? [] : [option])))];
   const author = (slot: AgentSlot): FilterItem => ({
     wish: slot,
     label: `$(person) ${agentName(state, slot)}`,

@@ -7,6 +7,8 @@ import * as vscode from 'vscode';
 import { lookAtFile } from '../client/applyLook.ts';
 import { sayBytes } from '../base/numbers.ts';
 import { standing } from '../archive/order.ts';
+import { authorName } from '../archive/origin.ts';
+import { firstFiles } from '../run/goOn.ts';
 import { finalCandidate } from '../review/selection.ts';
 import type { SnapshotEntry } from '../snapshots/port.ts';
 import type { ArchivedCandidate, ArchiveReader } from './archiveFiles.ts';
@@ -17,6 +19,7 @@ import {
   differencesOf,
   isBinary,
   isLarge,
+  beginningId,
   startId,
   type FileDifference,
 } from './archivePlace.ts';
@@ -67,11 +70,11 @@ async function idsOf({ model }: WindowRoom, given: readonly unknown[]): Promise<
   if (several.length > 0) return several;
   const { state } = model;
   if (!state || state.archive.length === 0) return [];
-  const rows = state.archive.toReversed().map(({ id, note, author }) => ({
-    label: id,
-    description: state.terms.agents[author].name,
-    detail: note ?? '',
-    id,
+  const rows = state.archive.toReversed().map((candidate) => ({
+    label: candidate.id,
+    description: authorName(candidate, state.terms.agents),
+    detail: candidate.note ?? '',
+    id: candidate.id,
   }));
   const chosen = await vscode.window.showQuickPick(rows, { title: 'HMA: Which Candidate?', matchOnDetail: true });
   return chosen ? [chosen.id] : [];
@@ -135,13 +138,14 @@ async function diffWith(desk: Desk, id: string, other: 'previous' | 'standing' |
       : other === 'standing'
         ? standing(state.archive)?.id
         : finalCandidate({ ...state, ...state.terms })?.candidate;
-  if (against === undefined && state.initial === null)
+  const carried = state.archive[at]?.origin !== undefined;
+  if (against === undefined && (carried ? firstFiles(state) : state.initial) === null)
     return void vscode.window.showInformationMessage(
       `HMA: ${id} is the first candidate, and there were no candidate files before it.`,
     );
   if (against === id) return void vscode.window.showInformationMessage(`HMA: ${id} is the ${other} candidate itself.`);
   const one = await archived(desk, id);
-  const before = sideOf(desk, await archived(desk, against ?? startId));
+  const before = sideOf(desk, await archived(desk, against ?? (carried ? beginningId : startId)));
   // the earlier one on the left, whichever was asked for
   const later = against !== undefined && state.archive.findIndex((each) => each.id === against) > at;
   await show(desk.room, later ? [sideOf(desk, one), before] : [before, sideOf(desk, one)]);

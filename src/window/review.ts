@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { authorName, sayOption } from '../archive/origin.ts';
 import { candidateIds } from './archivePlace.ts';
 import { ReviewPanels, type ReviewDeps } from './reviewPanel.ts';
 import type { WindowRoom } from './room.ts';
@@ -77,10 +78,10 @@ async function pickCandidate({ model }: WindowRoom): Promise<string | undefined>
     void vscode.window.showInformationMessage('HMA: there is no candidate yet.');
     return undefined;
   }
-  const items = state.archive.toReversed().map(({ id, author, option, score, reported, note }) => ({
-    label: id,
-    description: `${state.terms.feedback === 'score' ? score : `reported ${reported ?? '—'}`} · ${state.terms.agents[author].name}, option ${option}`,
-    ...(note === null ? {} : { detail: note }),
+  const items = state.archive.toReversed().map((candidate) => ({
+    label: candidate.id,
+    description: `${state.terms.feedback === 'score' ? candidate.score : `reported ${candidate.reported ?? '—'}`} · ${authorName(candidate, state.terms.agents)}, ${sayOption(candidate)}`,
+    ...(candidate.note === null ? {} : { detail: candidate.note }),
   }));
   const picked = await vscode.window.showQuickPick(items, {
     title: 'HMA: Select as Final',

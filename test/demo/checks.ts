@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { judge } from '../../media/sample/digits/workspace/evaluate.mjs';
 import { record, standing } from '../../src/archive/order.ts';
 import type { Candidate } from '../../src/archive/model.ts';
+import { authorName } from '../../src/archive/origin.ts';
 import { runFiles } from '../../src/ledger/places.ts';
 import { finalCandidate } from '../../src/review/selection.ts';
 import type { RunState } from '../../src/run/model.ts';
@@ -125,7 +126,7 @@ function review(state: RunState): Check {
   const found =
     held === null || held.attempts.length === 0
       ? `there was none${held?.outcome ? ` (${held.outcome})` : ''}`
-      : `${held.outcome ?? 'no outcome'}, by ${state.terms.agents[held.reviewer].name}; the standing ${last?.id ?? 'candidate'} is by ${last ? state.terms.agents[last.author].name : 'nobody'}`;
+      : `${held.outcome ?? 'no outcome'}, by ${state.terms.agents[held.reviewer].name}; the standing ${last?.id ?? 'candidate'} is by ${last ? authorName(last, state.terms.agents) : 'nobody'}`;
   return {
     what: 'final review by the other agent',
     found,

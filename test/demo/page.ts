@@ -3,6 +3,7 @@ import { sayScore } from '../../src/base/numbers.ts';
 import { fit, pad, table, wrap } from '../../src/cli/render/text.ts';
 import { finalCandidate } from '../../src/review/selection.ts';
 import type { Candidate } from '../../src/archive/model.ts';
+import { authorName } from '../../src/archive/origin.ts';
 import { gradedOnes, type Check } from './checks.ts';
 import type { DemoPlace } from './place.ts';
 import type { RecordedRun } from './recorded.ts';
@@ -95,14 +96,14 @@ function gradeTable({ state }: RecordedRun, { style, columns }: Sheet): string[]
     return [
       candidate.id,
       as,
-      state.terms.agents[candidate.author].name,
+      authorName(candidate, state.terms.agents),
       sayScore(candidate.score),
       grade === best ? style.bold(said) : said,
     ];
   });
   const first = state.archive[0];
   const begun = first
-    ? [[first.id, 'the first, to compare', state.terms.agents[first.author].name, sayScore(first.score), '']]
+    ? [[first.id, 'the first, to compare', authorName(first, state.terms.agents), sayScore(first.score), '']]
     : [];
   const head = ['', '', 'by', `${state.terms.metric.name} shown`, 'hidden grade'].map((word) => style.dim(word));
   return table({

@@ -6,6 +6,7 @@ import { costOf, sumOf } from '../../analysis/usage.ts';
 import { sayCosts, sayUsage } from '../../analysis/usageWords.ts';
 import { repeatsOf } from '../../analysis/repeats.ts';
 import type { Candidate, Reevaluation } from '../../archive/model.ts';
+import { authorName } from '../../archive/origin.ts';
 import { sayBytes, sayClock, sayLength, sayScore } from '../../base/numbers.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
@@ -14,8 +15,9 @@ import { filesMissing } from '../../client/apply.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { findRun } from '../../client/lookup.ts';
 import { viewRun, type RunView } from '../../client/readRun.ts';
-import type { Evaluation, Experiment } from '../../experiments/model.ts';
+import type { CapturedFiles, Evaluation, Experiment } from '../../experiments/model.ts';
 import { runFiles } from '../../ledger/places.ts';
+import { firstFiles } from '../../run/goOn.ts';
 import type { RunState } from '../../run/model.ts';
 import type { SnapshotEntry } from '../../snapshots/port.ts';
 import { openSnapshotsReadOnly } from '../../snapshots/store.ts';
@@ -59,60 +61,104 @@ const wordsFor = (state: RunState, candidate: Candidate | undefined): string[] =
 /** `hma show ID`: all that is known of one experiment, and the files of its candidate. */
 export const show = (desk: Desk, id: string, options: RunOptions): Promise<number> =>
   withSnapshots(desk, options, async ({ place, state }, store) => {
-    const experiment = state.experiments.find((one) => one.id === id);
-    if (!experiment) return unknown(state, id);
-    const candidate = state.archive.find((one) => one.id === id);
-    const kept = experiment.captured !== null && (await store.has(experiment.captured.snapshot)); // hma gc keeps candidates'
-    const files = kept ? await store.entries(experiment.captured.snapshot) : [];
-    const shown = { state, experiment, candidate, files, runFolder: place.folder, home: place.home };
+    const known = knownOf(state, id);
+    if (!known) return unknown(state, id);
+    const kept = known.captured !== null && (await store.has(known.captured.snapshot)); // hma gc keeps candidates'
+    const files = kept ? await store.entries(known.captured.snapshot) : [];
+    const shown = { ...known, state, files, runFolder: place.folder, home: place.home };
     if (options.json) await sayJson(desk, showOutput.parse(showReport(shown)));
     else await sayLines(desk, showLines(shown, desk));
     return ok(exitCodes.ok);
   });
 
-const unknown = (state: RunState, id: string): Result<never, Failure> =>
-  refused(
+function unknown(state: RunState, id: string): Result<never, Failure> {
+  const { from, experiments, archive } = state;
+  const number = /^e(\d+)$/.exec(id)?.[1];
+  const isEarlier =
+    from !== undefined && number !== undefined && Number(number) >= 1 && Number(number) <= from.experiments;
+  return refused(
     failure('notFound', 'unknown_experiment', {
       what: `run ${state.run} has no experiment ${JSON.stringify(oneLine(id, 60))}`,
-      fix: state.experiments.length === 0 ? 'Nothing was submitted yet.' : 'hma candidates lists the accepted ones.',
+      fix: isEarlier
+        ? `It was no candidate of the run that this one goes on from: hma show ${id} --run ${from.run}`
+        : experiments.length + archive.length === 0
+          ? 'Nothing was submitted yet.'
+          : 'hma candidates lists the accepted ones.',
     }),
   );
+}
 
-interface Shown {
+/** An experiment with its candidate, if it became one; of a candidate that came over from an earlier run there is no experiment. */
+type Known = { readonly id: string; readonly captured: CapturedFiles | null } & (
+  | { readonly experiment: Experiment; readonly candidate: Candidate | undefined }
+  | { readonly experiment: undefined; readonly candidate: Candidate }
+);
+
+function knownOf(state: RunState, id: string): Known | undefined {
+  const experiment = state.experiments.find((one) => one.id === id);
+  const candidate = state.archive.find((one) => one.id === id);
+  if (experiment) return { id, captured: experiment.captured, experiment, candidate };
+  return candidate && { id, captured: candidate, experiment: undefined, candidate };
+}
+
+type Shown = Known & {
   readonly state: RunState;
-  readonly experiment: Experiment;
-  readonly candidate: Candidate | undefined;
   readonly files: readonly SnapshotEntry[];
   readonly runFolder: string;
   readonly home: string;
-}
+};
 
 const outputOf = (runFolder: string, id: string, { nonce }: Evaluation): string =>
   join(runFiles(runFolder).evaluations, `${id}-${nonce}`, 'output.log');
 
-function showReport({ state, experiment, candidate, files, runFolder }: Shown) {
-  const { id, option, agent, attempt, note, reported, submittedWall } = experiment;
+/** What an experiment and a candidate that came over have both, and who made it. */
+function madeBy({ state, experiment, candidate }: Shown) {
+  if (!experiment) {
+    const { author, option, note, reported, acceptedWall, origin } = candidate;
+    const agent = authorName(candidate, state.terms.agents);
+    return {
+      author,
+      agent,
+      option,
+      note,
+      reported,
+      submittedWall: acceptedWall,
+      origin: origin?.run ?? null,
+      attempt: null,
+    };
+  }
+  const { option, agent: author, attempt, note, reported, submittedWall } = experiment;
+  return {
+    author,
+    agent: state.terms.agents[author].name,
+    option,
+    note,
+    reported,
+    submittedWall,
+    origin: null,
+    attempt,
+  };
+}
+
+function showReport(shown: Shown) {
+  const { state, id, experiment, candidate, captured, files, runFolder } = shown;
+  const rejected = experiment?.state === 'rejected' ? experiment : null;
   const grade = candidate ? shownGrade(state, candidate) : null;
   return {
     run: state.run,
     id,
-    state: experiment.state,
-    code: experiment.state === 'rejected' ? experiment.code : null,
-    reason: experiment.state === 'rejected' ? experiment.reason : null,
+    state: experiment?.state ?? 'accepted',
+    code: rejected?.code ?? null,
+    reason: rejected?.reason ?? null,
     score: candidate ? shownScore(state, candidate) : null,
-    reported,
     grade: typeof grade === 'number' ? grade : null,
     again: candidate?.reevaluations ? repeatsOf(candidate.reevaluations) : null,
     disqualified: candidate?.disqualified?.reason ?? null,
     marks: wordsFor(state, candidate),
-    author: agent,
-    option,
-    attempt,
-    note,
-    submittedWall,
-    contentHash: experiment.captured?.contentHash ?? null,
+    ...madeBy(shown),
+    contentHash: captured?.contentHash ?? null,
     files: files.map(({ path, kind, bytes, sha256 }) => ({ path, kind, bytes, sha256 })),
-    evaluations: experiment.evaluations.map((each) => ({
+    evaluations: (experiment?.evaluations ?? []).map((each) => ({
       kind: each.kind,
       verdict: each.verdict?.kind ?? null,
       ms: each.endedAt === null ? null : each.endedAt - each.startedAt,
@@ -135,7 +181,7 @@ function sayGrade(grade: ReturnType<typeof shownGrade>): string | null {
 
 /** What the models of the author's whole session used; null where its harness does not tell. */
 function sessionWords({ state, experiment, home }: Shown, desk: Desk): string | null {
-  const usage = state.options[experiment.option - 1]?.usage ?? [];
+  const usage = (experiment && state.options[experiment.option - 1]?.usage) ?? [];
   if (usage.length === 0) return null;
   const models = usage.map(({ model }) => (model === null ? 'model not told' : oneLine(model, 40)));
   const cost = costOf(usage, loadPrices(home, desk.env).prices);
@@ -143,19 +189,22 @@ function sessionWords({ state, experiment, home }: Shown, desk: Desk): string | 
 }
 
 function showLines(shown: Shown, desk: Desk): string[] {
-  const { state, experiment, candidate, files, runFolder } = shown;
+  const { state, id, experiment, candidate, captured, files, runFolder } = shown;
   const { style, columns } = paperOf(desk);
   const line = (name: string, text: string | null): string[] =>
     text === null || text === '' ? [] : [`  ${style.dim(pad(name, 11))}${text}`];
   const marks = wordsFor(state, candidate);
-  const how = experiment.state === 'rejected' ? `rejected: ${sayWord(experiment.code)}` : experiment.state;
-  const { captured, agent, option, attempt } = experiment;
+  const rejected = experiment?.state === 'rejected' ? experiment : null;
+  const how = rejected ? `rejected: ${sayWord(rejected.code)}` : (experiment?.state ?? 'accepted');
+  const { agent, option, attempt, origin, note, reported, submittedWall } = madeBy(shown);
+  const tries = attempt === null || attempt === 1 ? '' : `, attempt ${attempt}`;
+  const ran = origin === null ? '' : ` of run ${origin}`;
   const score = candidate && state.terms.feedback === 'score' ? shownScore(state, candidate) : null;
   return [
-    `${style.bold(experiment.id)}  ${how}${marks.length === 0 ? '' : ` · ${marks.join(', ')}`}`,
-    ...line('why', experiment.state === 'rejected' ? oneLine(experiment.reason, 600) : null),
+    `${style.bold(id)}  ${how}${marks.length === 0 ? '' : ` · ${marks.join(', ')}`}`,
+    ...line('why', rejected ? oneLine(rejected.reason, 600) : null),
     ...line('score', score === null ? null : sayScore(score)),
-    ...line('reported', experiment.reported === null ? null : sayScore(experiment.reported)),
+    ...line('reported', reported === null ? null : sayScore(reported)),
     ...line('grade', sayGrade(candidate ? shownGrade(state, candidate) : null)),
     ...line('again', candidate?.reevaluations ? sayRepeats(candidate.reevaluations) : null),
     ...line(
@@ -164,21 +213,21 @@ function showLines(shown: Shown, desk: Desk): string[] {
         ? `${oneLine(candidate.disqualified.reason, 400)} (${oneLine(candidate.disqualified.who, 40)})`
         : null,
     ),
-    ...line(
-      'author',
-      `${oneLine(state.terms.agents[agent].name, 40)}, option ${option}${attempt === 1 ? '' : `, attempt ${attempt}`}`,
-    ),
+    ...line('author', `${oneLine(agent, 40)}, option ${option}${ran}${tries}`),
     ...line('session', sessionWords(shown, desk)),
-    ...line('submitted', `${sayClock(experiment.submittedAt)} · ${new Date(experiment.submittedWall).toISOString()}`),
-    ...line('note', experiment.note === null ? null : oneLine(experiment.note, 4000)),
+    ...line(
+      experiment ? 'submitted' : 'accepted',
+      `${sayClock(experiment?.submittedAt ?? candidate?.origin?.acceptedAt ?? 0)} · ${new Date(submittedWall).toISOString()}`,
+    ),
+    ...line('note', note === null ? null : oneLine(note, 4000)),
     ...line(
       'content',
       captured ? `${captured.files} files, ${sayBytes(captured.bytes)}, ${captured.contentHash}` : null,
     ),
-    ...experiment.evaluations.flatMap((each) =>
+    ...(experiment?.evaluations ?? []).flatMap((each) =>
       line(
         each.kind === 'control' ? 'control' : 'evaluation',
-        `${sayWord(each.verdict?.kind ?? 'running')}${each.endedAt === null ? '' : ` after ${sayLength(each.endedAt - each.startedAt)}`}  ${style.dim(outputOf(runFolder, experiment.id, each))}`,
+        `${sayWord(each.verdict?.kind ?? 'running')}${each.endedAt === null ? '' : ` after ${sayLength(each.endedAt - each.startedAt)}`}  ${style.dim(outputOf(runFolder, id, each))}`,
       ),
     ),
     ...(files.length === 0 ? [] : ['']),
@@ -199,7 +248,10 @@ export interface DiffOptions extends RunOptions {
   readonly stat?: boolean;
 }
 
-/** `hma diff A [B]`: what separates two candidates; without the second, a candidate from the one before it. `initial` is the start. */
+/**
+ * `hma diff A [B]`: what separates two candidates; without the second, a candidate from the one before it. `initial` is the start of the
+ * run, `beginning` that of the first run of a chain.
+ */
 export const diff = (desk: Desk, [one, other]: readonly [string, string?], options: DiffOptions): Promise<number> =>
   withSnapshots(desk, options, async ({ state, place }, store) => {
     const sides = other === undefined ? withPrevious(state, one) : ok([one, other] as const);
@@ -240,19 +292,20 @@ const gone = (id: string): Result<never, Failure> =>
 function withPrevious(state: RunState, id: string): Result<readonly [string, string], Failure> {
   const place = state.archive.findIndex((candidate) => candidate.id === id);
   if (place < 0) return unknown(state, id);
-  return ok([state.archive[place - 1]?.id ?? 'initial', id]);
+  return ok([state.archive[place - 1]?.id ?? (state.archive[place]?.origin ? 'beginning' : 'initial'), id]);
 }
 
 function snapshotOf(state: RunState, id: string): Result<string, Failure> {
-  if (id === 'initial') {
-    if (state.initial !== null) return ok(state.initial);
+  if (id === 'initial' || id === 'beginning') {
+    const files = id === 'initial' ? state.initial : firstFiles(state);
+    if (files !== null) return ok(files);
     return refused(
       failure('notFound', 'no_initial', {
-        what: `run ${state.run} began without candidate files, so there is no \`initial\` to compare with`,
+        what: `run ${state.run} began without candidate files, so there is no \`${id}\` to compare with`,
         fix: 'Compare with another candidate.',
       }),
     );
   }
-  const snapshot = state.experiments.find((one) => one.id === id)?.captured?.snapshot;
+  const snapshot = knownOf(state, id)?.captured?.snapshot;
   return snapshot === undefined ? unknown(state, id) : ok(snapshot);
 }

@@ -1,10 +1,12 @@
 import { defaultPrices } from '../../agents/prices.ts';
 import { handoffs, handoffTimes, startOf, type Handoff } from '../../analysis/handoffs.ts';
+import { sayEarlier } from '../../analysis/words.ts';
 import { timeShares, type TimeShares } from '../../analysis/timeShares.ts';
 import { shownGrade } from '../../analysis/shownScores.ts';
 import { sumOf, type Prices } from '../../analysis/usage.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { record, standing } from '../../archive/order.ts';
+import { sayOption } from '../../archive/origin.ts';
 import type { Given } from '../../base/fact.ts';
 import { sayMoment } from '../../base/moment.ts';
 import { oneLine } from '../../base/oneLine.ts';
@@ -13,7 +15,7 @@ import { tokensOf } from '../../options/usage.ts';
 import { finalCandidate, ownSelection, pin } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
 import { sparkline, stackedBar } from './bars.ts';
-import { bestOf, rule, sayAgent, type Paper } from './scene.ts';
+import { bestOf, rule, sayAgent, sayAuthor, type Paper } from './scene.ts';
 import { sayLength, sayScore, sayShare, sayTokens } from '../../base/numbers.ts';
 import { statusLine } from './statusLine.ts';
 import { fit, pad, table, widthOf, wrap } from './text.ts';
@@ -92,6 +94,7 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     .flatMap((notice) => prose('notice', oneLine(notice.text, 600), { paper, colour: style.warn }));
   const lines = [
     `${style.bold(oneLine(state.terms.name, 60))}  ${style.dim(`run ${state.run}`)}`,
+    ...(state.from ? [`  ${style.dim(sayEarlier(state.from))}`] : []),
     ...(dead.length === 0
       ? [`  ${statusLine(state, given, paper)}`]
       : [...dead, `  it was ${statusLine(state, given, { style, columns: paper.columns - 9 })}`]),
@@ -133,7 +136,7 @@ function sayCandidate(state: RunState, candidate: Candidate, { style }: Paper): 
       : shown === 'failed'
         ? style.warn(' · no grade')
         : ` · grade ${shown === 'hidden' ? shown : style.bold(sayScore(shown))}`;
-  return `${style.bold(pad(candidate.id, 4))} ${pad(sayScore(candidate.score), 9, 'right')}  ${style.dim('by')} ${sayAgent(state, candidate.author, style)} ${style.dim(`in option ${candidate.option}`)}${grade}`;
+  return `${style.bold(pad(candidate.id, 4))} ${pad(sayScore(candidate.score), 9, 'right')}  ${style.dim('by')} ${sayAuthor(state, candidate, style)} ${style.dim(`in ${sayOption(candidate)}`)}${grade}`;
 }
 
 function resultLines(state: RunState, paper: Paper): string[] {
@@ -306,10 +309,12 @@ export function candidatesPage(state: RunState, candidates: readonly Candidate[]
   if (candidates.length === 0) return ['No candidates yet.'];
   const marks = marksOf(state);
   const graded = candidates.some((candidate) => candidate.grade !== null);
+  const carried = candidates.some((candidate) => candidate.origin !== undefined);
   const rows = candidates.map((candidate) => [
     style.bold(candidate.id),
-    sayAgent(state, candidate.author, style),
+    sayAuthor(state, candidate, style),
     String(candidate.option),
+    ...(carried ? [candidate.origin?.run ?? ''] : []),
     sayScore(candidate.score),
     candidate.reported === null ? '' : sayScore(candidate.reported),
     ...(graded ? [sayGrade(shownGrade(state, candidate))] : []),
@@ -322,13 +327,15 @@ export function candidatesPage(state: RunState, candidates: readonly Candidate[]
     'id',
     'author',
     'option',
+    ...(carried ? ['of run'] : []),
     oneLine(state.terms.metric.name, 20),
     'reported',
     ...(graded ? ['grade'] : []),
     '',
     'note',
   ].map((word) => style.dim(word));
-  return table({ rows: [head, ...rows], right: new Set(graded ? [2, 3, 4, 5] : [2, 3, 4]), columns });
+  const numbers = carried ? [2, 4, 5] : [2, 3, 4];
+  return table({ rows: [head, ...rows], right: new Set(graded ? [...numbers, carried ? 6 : 5] : numbers), columns });
 }
 
 /** What candidates are, by id: `final`, `record`, `standing`. */

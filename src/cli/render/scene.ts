@@ -1,3 +1,5 @@
+import type { Candidate } from '../../archive/model.ts';
+import { authorName } from '../../archive/origin.ts';
 import { record } from '../../archive/order.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import type { LedgerEvent } from '../../ledger/port.ts';
@@ -32,6 +34,12 @@ export interface Scene extends Happening, Paper {
 export const sayAgent = (state: RunState, slot: AgentSlot, style: Style): string =>
   style.agent(slot, `${slot} ${oneLine(state.terms.agents[slot].name, 40)}`);
 
+/** A candidate's author in the same way; one that is none of this run's agents by its name alone. */
+export const sayAuthor = (state: RunState, candidate: Candidate, style: Style): string =>
+  candidate.author === null
+    ? oneLine(authorName(candidate, state.terms.agents), 40)
+    : sayAgent(state, candidate.author, style);
+
 /** A line of the log behind the active time of its event. */
 export const stamped = ({ event, style }: Scene, text: string): string =>
   `${style.dim(sayClock(event.active).padStart(8))}  ${text}`;
@@ -51,7 +59,7 @@ export function rule(title: string, { style, columns }: Paper): string {
 /** Best score of an option; undefined when none of its experiments was accepted. */
 export function bestOf(state: RunState, option: Option): number | undefined {
   return record(
-    state.archive.filter((candidate) => candidate.option === option.number),
+    state.archive.filter(({ id }) => option.accepted.includes(id)),
     state.terms.metric,
   )?.score;
 }

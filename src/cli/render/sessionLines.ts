@@ -1,6 +1,7 @@
 import { handoffs } from '../../analysis/handoffs.ts';
 import { sumOf } from '../../analysis/usage.ts';
 import { sayCaps } from '../../analysis/usageWords.ts';
+import { sayEarlier } from '../../analysis/words.ts';
 import { record } from '../../archive/order.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
@@ -11,6 +12,7 @@ import { compareScores, isBetter } from '../../task/quality.ts';
 import { sparkline } from './bars.ts';
 import { sayChange, sayLength, sayScore, sayTokens } from '../../base/numbers.ts';
 import { bestOf, rule, sayAgent, stamped, told, type Scene } from './scene.ts';
+import type { Style } from './style.ts';
 import { pad, wrap } from './text.ts';
 
 /** What a run is, before anything happens in it. */
@@ -43,8 +45,16 @@ export function opening(scene: Scene): string[] {
     style.dim(
       `  isolation: ${isolation.tier}${bare.length > 0 ? '' : " (what it can't protect: hma status)"} · run ${after.run}`,
     ),
+    ...earlierLines(after, style),
     ...bare.map((line) => style.warn(`  ${line}`)),
   ];
+}
+
+/** Where the run goes on from, and who begins. */
+function earlierLines({ from, terms }: RunState, style: Style): string[] {
+  if (from === undefined) return [];
+  const first = oneLine(terms.agents[terms.policy.first].name, 40);
+  return [style.dim(`  ${sayEarlier(from)} · ${first} begins`)];
 }
 
 type AttemptEvent = Extract<RunEvent, { type: 'attempt.started' | 'attempt.ended' }>;
@@ -154,7 +164,7 @@ export function acceptedLine(scene: Scene, id: string): string {
   const score = pad(sayScore(candidate.score), 9, 'right');
   return stamped(
     scene,
-    `${pad(id, 4)} accepted ${isRecord ? style.bold(score) : score}  ${style.agent(candidate.author, pad(bars, 12))}  ${verdict}${flags}${note}`,
+    `${pad(id, 4)} accepted ${isRecord ? style.bold(score) : score}  ${candidate.author === null ? pad(bars, 12) : style.agent(candidate.author, pad(bars, 12))}  ${verdict}${flags}${note}`,
   );
 }
 

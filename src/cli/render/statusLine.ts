@@ -4,7 +4,7 @@ import { isUndecided } from '../../experiments/model.ts';
 import type { Option } from '../../options/model.ts';
 import { tokensOf } from '../../options/usage.ts';
 import type { RunState } from '../../run/model.ts';
-import { capOf, explorationEndsAt, reviewWindowEndsAt } from '../../run/schedule.ts';
+import { acceptedInRun, capOf, explorationEndsAt, reviewWindowEndsAt } from '../../run/schedule.ts';
 import type { Given } from '../../base/fact.ts';
 import { count, sayWord } from '../../base/words.ts';
 import { sayAgent, type Paper } from './scene.ts';
@@ -59,7 +59,7 @@ function counts(state: RunState): string[] {
     option && option.state !== 'closed'
       ? `${option.accepted.length}${Number.isFinite(cap) ? `/${cap}` : ''} accepted`
       : '',
-    state.budgets.experiments === null ? '' : `${state.archive.length}/${state.budgets.experiments} in all`,
+    state.budgets.experiments === null ? '' : `${acceptedInRun(state)}/${state.budgets.experiments} in all`,
     pending > 0 ? `${count(pending, 'experiment')} being judged` : '',
     tokenCount(state),
   ];
