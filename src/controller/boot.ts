@@ -7,7 +7,6 @@ import { loadProtected, protectFiles, type ProtectedFiles } from '../evaluators/
 import { describeLedgerRefusal, openLedger, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import { readLedger } from '../ledger/readLedger.ts';
-import { releaseBallast } from '../machines/disk.ts';
 import { chooseTier } from '../machines/isolation.ts';
 import { describeTier } from '../machines/describeTier.ts';
 import { probeTiers } from '../machines/probeTiers.ts';
@@ -27,8 +26,9 @@ import { crashAt } from './crashPoints.ts';
 import type { runFiles } from '../ledger/places.ts';
 import type { RunRecord, StartRefusal } from './launch.ts';
 import { acquireLease, describeLeaseRefusal, type Lease, type LeaseOptions } from './lease.ts';
+import { whenLedgerFull } from './disks.ts';
 import { heartbeatMs } from './monitors.ts';
-import { Recorder } from './recorder.ts';
+import { Recorder, type WhenFull } from './recorder.ts';
 import type { Isolation, Room } from './room.ts';
 import { runtimeIn } from './runtime.ts';
 import { SessionFolder } from './sessionFolders.ts';
@@ -203,7 +203,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     fence: lease.fence,
     alive: lastAlive(request, events, replayed),
     version: runtimeIn(import.meta.dirname).version,
-    makeRoom: () => releaseBallast(folder),
+    whenFull: whenLedgerFull({ folder, workspace: record.workspace, contract, env, isolation: isolation.value }),
     shut: request.shut,
   });
   now.recorder = recorder;
@@ -220,7 +220,7 @@ function start(given: {
   fence: number;
   alive: Pick<Instant, 'mono' | 'boot'>;
   version: string;
-  makeRoom: () => boolean;
+  whenFull: WhenFull;
   shut: (error: Error) => never;
 }): Recorder {
   const { ledger, events, replayed, clock, fence, version } = given;
@@ -243,7 +243,7 @@ function start(given: {
     clock,
     state,
     history: [...events, ...stamped],
-    makeRoom: given.makeRoom,
+    whenFull: given.whenFull,
     shut: given.shut,
   });
 }

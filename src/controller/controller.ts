@@ -16,6 +16,8 @@ import {
 } from './evaluations.ts';
 import { deliverMessages } from './messages.ts';
 import { CostWatch } from './costWatch.ts';
+import { pauseWhenFull } from './disks.ts';
+import { fullnessOf } from '../machines/disk.ts';
 import type { Room } from './room.ts';
 import { SessionFolder, tokenHashOf } from './sessionFolders.ts';
 import {
@@ -231,7 +233,10 @@ export class Controller {
       `${key} failed (${failures}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
     if (error instanceof LedgerFull) throw error;
-    if (failures >= effectTries && !recorder.state.pause) {
+    const full = fullnessOf(error, this.#room.folder);
+    if (full !== null && !recorder.state.pause)
+      recorder.append([pauseWhenFull(this.#room, recorder.state, { full, what: `a file (${key})` })]);
+    else if (failures >= effectTries && !recorder.state.pause) {
       this.#failures.delete(key);
       const detail = `${key}: ${error instanceof Error ? error.message : String(error)}`;
       recorder.append([{ type: 'run.paused', data: { reason: 'start_failed', detail, by: 'hma' } }]);

@@ -36,6 +36,7 @@ import type {
 } from '../protocol/agent.ts';
 import { decideBallot } from '../review/decide.ts';
 import { capOf, experimentsLeft, explorationEndsAt, reviewerEndsAt } from '../run/schedule.ts';
+import { fullnessOf } from '../machines/disk.ts';
 import type { CaptureRefusal } from '../snapshots/port.ts';
 import { crashAt } from './crashPoints.ts';
 import { pauseWhenFull } from './disks.ts';

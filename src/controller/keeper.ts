@@ -15,6 +15,8 @@ import { runtimeIn } from './runtime.ts';
 const mostDeaths = 5;
 /** First and longest wait before another start, ms. */
 const [firstWaitMs, longestWaitMs] = [250, 60_000];
+/** How soon it tries again to write down what it could not, ms. */
+const unsaidMs = 1000;
 /** How often an adopted controller is looked at, ms: it is no child of ours. */
 const adoptedLookMs = 1000;
 
@@ -30,8 +32,15 @@ async function main(args: readonly string[]): Promise<void> {
   const files = runFiles(folder);
   const self = identify(process.pid) ?? { pid: process.pid, start: '' };
   // A keeper that was followed by another one (a person took over) has nothing more to say.
+  let unsaid: NodeJS.Timeout | undefined;
   const say = (record: KeeperRecord): void => {
-    if (record.state === 'keeping' || isMine(files.keeper)) writeJsonAtomic(files.keeper, record);
+    clearTimeout(unsaid);
+    if (record.state !== 'keeping' && !isMine(files.keeper)) return;
+    try {
+      writeJsonAtomic(files.keeper, record);
+    } catch {
+      unsaid = setTimeout(() => say(record), unsaidMs); // a full disk must not end the keeper
+    }
   };
   let adopt = adopted(args);
   let env: NodeJS.ProcessEnv = process.env;

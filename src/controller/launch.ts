@@ -22,6 +22,7 @@ import { identify } from '../machines/processes.ts';
 import { clientRequests, protocolVersion, type Endpoint } from '../protocol/client.ts';
 import { freezeContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
+import { roomToStart } from './disks.ts';
 import type { KeeperRecord } from './keeperProtocol.ts';
 import { newRunId, runFiles, runFolderOf } from '../ledger/places.ts';
 import { installRuntime, type Runtime } from './runtime.ts';
@@ -135,6 +136,12 @@ export async function reviveRun(given: {
   }
   const started = { run: record.run, runFolder };
   if (given.takeOver !== true && (await answers(runFolder))) return ok(started);
+  if (roomToStart(runFolder) !== null)
+    return refused({
+      reason: 'unwritable',
+      text: `nothing can be written in the state folder ${runFolder}: its disk is full, or a quota is used up`,
+      fix: 'free some space (hma gc --all, or hma remove earlier runs), then hma resume',
+    });
   const launched = await launch({
     runtime: installRuntime(record.home),
     runFolder,

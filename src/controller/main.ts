@@ -9,6 +9,7 @@ import { forgetUid, releaseFolder } from '../machines/uidAccess.ts';
 import { releaseUids } from '../machines/uidTier.ts';
 import { boot, type BootRefusal } from './boot.ts';
 import { Controller } from './controller.ts';
+import { roomToStart } from './disks.ts';
 import { crashAt } from './crashPoints.ts';
 import { forgetDecided } from './evaluations.ts';
 import { Gate } from './gate.ts';
@@ -47,6 +48,8 @@ async function main(args: readonly string[]): Promise<void> {
   const launch = process.env['HMA_LAUNCH'] ?? '';
   const tell = (answer: { ok: true } | ({ ok: false } & BootRefusal)): void =>
     void (launch === '' || existsSync(files.boot(launch)) || writeJsonAtomic(files.boot(launch), answer));
+  // whoever waits for this start is told at once that there is no room; a keeper's restart waits for it
+  if (launch === '' || existsSync(files.boot(launch))) await untilRoom(folder, log);
   let wake = (): void => undefined;
   const booted = await boot({
     folder,
@@ -156,6 +159,17 @@ async function main(args: readonly string[]): Promise<void> {
         (failure) => failure && log(`notify ${notification.kind}: ${failure}`),
       );
     }
+  }
+}
+
+/** How often a controller that finds no room even for its start looks again, ms. */
+const roomLookMs = 5000;
+
+/** A controller that can't write a line waits: it would only die, again and again, until its keeper gave up. */
+async function untilRoom(folder: string, log: (line: string) => void): Promise<void> {
+  for (let told = false; roomToStart(folder) !== null; told = true) {
+    if (!told) log('waits: there is no room to write in the state folder');
+    await new Promise((done) => setTimeout(done, roomLookMs));
   }
 }
 

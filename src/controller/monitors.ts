@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 
 import { undecided } from '../experiments/decide.ts';
-import { freeBytes, releaseBallast, ensureBallast } from '../machines/disk.ts';
 import { treeActivity } from '../machines/treeActivity.ts';
 import { latestAttempt } from '../options/evolve.ts';
 import { ClockWatch } from './clockWatch.ts';
 import { livingSession } from './controller.ts';
+import { DiskWatch } from './diskWatch.ts';
 import type { Lease } from './lease.ts';
 import { endProgram } from './programs.ts';
 import type { Room } from './room.ts';
@@ -20,16 +20,15 @@ const careMs = 30_000;
 const promptSeenMs = 60_000;
 /** So long after it, it is ended as stalled: nobody will answer, and the night is short, ms. */
 const promptEndMs = 2 * 60_000;
-/** Free space at which a run paused by the floor goes on by itself, as a multiple of the floor. */
-const recoveredAt = 1.25;
 
 /** The slow looks at the world that no event tells of: heartbeat, clocks, disk, lease, stalls. Each is cheap; none is faster than a second. */
 export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void): Disposable {
   const clocks = new ClockWatch(room.clock);
+  const disks = new DiskWatch(room);
   const beat = (): void => {
     // A stopped owner that was taken over and goes on must not act as if it still lived.
     if (!lease.confirmFence()) return onLeaseLost();
-    if (room.recorder.state.pause?.reason === 'disk_low') lookAtDisk(room);
+    if (room.recorder.state.pause?.reason === 'disk_low') look();
     if (room.recorder.state.phase !== 'finished') room.recorder.append(clocks.look());
     const now = room.clock.now();
     try {
@@ -39,11 +38,17 @@ export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void)
     }
   };
   const care = (): void => {
-    if (lease.repair().kind === 'lost') return onLeaseLost();
-    lookAtDisk(room);
+    const lies = lease.repair();
+    if (lies.kind === 'lost') return onLeaseLost();
+    if (lies.kind === 'unwritable') disks.met(lies, 'workspace');
+    look();
+  };
+  const look = (): void => {
+    if (isWorkspaceThere(room)) disks.look();
   };
   beat();
-  lookAtDisk(room);
+  look();
+  disks.start();
   const stall = new StallWatch(room);
   const timers = [
     setInterval(beat, heartbeatMs),
@@ -53,42 +58,20 @@ export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void)
   return {
     [Symbol.dispose]() {
       for (const timer of timers) clearInterval(timer);
+      disks[Symbol.dispose]();
     },
   };
 }
 
-/** Pauses at the floor and frees the ballast, so that the pause itself can be written; goes on when there is room again. */
-function lookAtDisk(room: Room): void {
-  const { recorder, contract } = room;
-  const floor = contract.limits.diskFloorBytes;
-  const { state } = recorder;
-  if (state.phase === 'finished') return;
-  if (!existsSync(room.workspace)) {
-    const detail = `the workspace ${room.workspace} is not there; mount or restore it, then resume`;
-    if (!state.pause) recorder.append([{ type: 'run.paused', data: { reason: 'workspace_gone', detail, by: 'hma' } }]);
-    return;
-  }
-  const free = Math.min(...[room.folder, room.workspace].map((path) => freeBytes(path)));
-  if (free < floor && !state.pause) {
-    releaseBallast(room.folder);
-    recorder.append([
-      {
-        type: 'run.paused',
-        data: {
-          reason: 'disk_low',
-          detail: `${mega(free)} MB are free, the floor is ${mega(floor)} MB; free some space, the run then goes on by itself`,
-          by: 'hma',
-        },
-      },
-    ]);
-    return;
-  }
-  if (state.pause?.reason === 'disk_low' && free >= floor * recoveredAt && ensureBallast(room.folder))
-    recorder.append([{ type: 'run.resumed', data: { by: 'hma' } }]);
-  else if (!state.pause && free >= floor) ensureBallast(room.folder);
+/** Pauses where it isn't: unmounted, or moved away. */
+function isWorkspaceThere({ workspace, recorder }: Room): boolean {
+  if (existsSync(workspace)) return true;
+  const { pause, phase } = recorder.state;
+  const detail = `the workspace ${workspace} is not there; mount or restore it, then resume`;
+  if (pause === null && phase !== 'finished')
+    recorder.append([{ type: 'run.paused', data: { reason: 'workspace_gone', detail, by: 'hma' } }]);
+  return false;
 }
-
-const mega = (bytes: number): number => Math.round(bytes / 1e6);
 
 /**
  * Stalls: no output, no CPU beyond 1 % of a core and no busy GPU in the whole tree for `stallMs`, while nothing of the session is

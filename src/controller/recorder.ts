@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Given } from '../base/fact.ts';
+import type { Given, NewEvent } from '../base/fact.ts';
 import { FenceLost, LedgerFull, LedgerUnwritable, type Ledger } from '../ledger/openLedger.ts';
 import type { LedgerEvent } from '../ledger/port.ts';
 import { activeAt } from '../run/activeClock.ts';
@@ -10,6 +10,9 @@ import type { RunState } from '../run/model.ts';
 /** Schema version of every event type so far. */
 const eventVersion = 1;
 
+/** Makes room on a full disk, and says how the run is to be paused; null where no room can be made. */
+export type WhenFull = (error: LedgerFull, state: RunState) => RunFact | null;
+
 /**
  * The single writer: decide → append + fdatasync → evolve → publish. Nothing is told before it is on disk, and everything that
  * listens sees the state in which it is true.
@@ -19,23 +22,23 @@ export class Recorder {
   readonly #clock: Clock;
   readonly #listeners = new Set<(events: readonly LedgerEvent[], state: RunState) => void>();
   readonly #history: LedgerEvent[];
-  readonly #makeRoom: () => boolean;
+  readonly #whenFull: WhenFull;
   readonly #shut: (error: Error) => never;
   #state: RunState;
 
   /**
-   * `makeRoom` frees the ballast when the disk is full; true when there was one. `shut` ends this process: the ledger is another's,
-   * or its end is unknown, and whoever called must not go on as if it had only failed.
+   * `whenFull` is called when the disk is full. `shut` ends this process: the ledger is another's, or its end is unknown, and whoever
+   * called must not go on as if it had only failed.
    */
   constructor(given: {
     ledger: Ledger;
     clock: Clock;
     state: RunState;
     history: readonly LedgerEvent[];
-    makeRoom: () => boolean;
+    whenFull: WhenFull;
     shut: (error: Error) => never;
   }) {
-    this.#makeRoom = given.makeRoom;
+    this.#whenFull = given.whenFull;
     this.#shut = given.shut;
     this.#ledger = given.ledger;
     this.#clock = given.clock;
@@ -67,20 +70,24 @@ export class Recorder {
     if (facts.length === 0) return [];
     const { wall, mono, active } = this.given();
     this.appending = facts.map(({ type }) => type).join('+');
-    const events = this.#write(facts.map(({ type, data }) => ({ v: eventVersion, wall, mono, active, type, data })));
+    const events = this.#write(facts, ({ type, data }) => ({ v: eventVersion, wall, mono, active, type, data }));
     for (const event of events) this.#state = evolveRun(this.#state, event) ?? this.#state;
     this.#history.push(...events);
     for (const listener of this.#listeners) listener(events, this.#state);
-    return events;
+    return events.slice(0, facts.length);
   }
 
-  #write(events: Parameters<Ledger['append']>[0]): readonly LedgerEvent[] {
+  /** On a full disk what was to be written goes into the room that is freed, and with it the pause: a moment later somebody else may have taken it. */
+  #write(facts: readonly RunFact[], stamp: (fact: RunFact) => NewEvent): readonly LedgerEvent[] {
     try {
-      return this.#ledger.append(events);
+      return this.#ledger.append(facts.map(stamp));
     } catch (error) {
       if (error instanceof FenceLost || error instanceof LedgerUnwritable) this.#shut(error);
-      if (!(error instanceof LedgerFull) || !this.#makeRoom()) throw error;
-      return this.#ledger.append(events);
+      const made = error instanceof LedgerFull ? this.#whenFull(error, this.#state) : null;
+      if (made === null) throw error;
+      const isEnd = facts.some(({ type }) => type === 'run.paused' || type === 'run.finished');
+      const runs = this.#state.pause === null && this.#state.phase !== 'finished' && !isEnd;
+      return this.#ledger.append([...facts, ...(runs ? [made] : [])].map(stamp));
     }
   }
 

@@ -6,6 +6,7 @@ import type { OptionEvents } from '../options/events.ts';
 import type { PersonMessage } from '../options/model.ts';
 import type { ReviewEvents } from '../review/events.ts';
 import type { Budgets } from '../task/model.ts';
+import type { DiskPlace, DiskSample } from './disk.ts';
 import type { EarlierRun, ExplorationEnd, Notice, PauseReason, Terms } from './model.ts';
 import type { NoticeCode } from './notices.ts';
 
@@ -95,6 +96,15 @@ export interface RunEvents {
   'run.noticed': Pick<Notice, 'level' | 'text'> & {
     /** What kind of notice; more may come. */
     readonly code: NoticeCode;
+    /** The kind of earlier notices that hold no more: they leave the state. */
+    readonly takesBack?: NoticeCode;
+  };
+  /** How much of the disks the run uses, and what is free: at its start, and every few minutes. */
+  'run.measured': {
+    /** Bytes on disk by what they belong to; null where they could not be counted. */
+    readonly bytes: DiskSample['bytes'];
+    /** Each file system that the run needs. */
+    readonly places: readonly DiskPlace[];
   };
 }
 

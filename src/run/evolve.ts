@@ -10,6 +10,8 @@ import type { RunState } from './model.ts';
 
 /** Notices kept in the state; all of them are in the ledger. */
 const keptNotices = 100;
+/** Looks at the disks kept in the state beside the first. */
+const keptLooks = 60;
 
 /**
  * Folds one event into a run's state. Total: an event of an unknown type only moves `seq`. The first event of a ledger is
@@ -60,6 +62,7 @@ function openRun(event: Extract<RunEvent, { type: 'run.opened' }>): RunState {
     grading: null,
     finished: null,
     notices: [],
+    disk: [],
     errands: [],
     reevaluating: null,
     messages: [],
@@ -78,6 +81,7 @@ function change(state: RunState, event: Exclude<RunEvent, { type: 'run.opened' }
     case 'run.stopping':
     case 'run.finished':
     case 'run.noticed':
+    case 'run.measured':
       return changeRun(state, event);
     case 'option.opened':
     case 'option.ending':
@@ -161,7 +165,8 @@ type OfRun = Extract<
       | 'exploration.ended'
       | 'run.stopping'
       | 'run.finished'
-      | 'run.noticed';
+      | 'run.noticed'
+      | 'run.measured';
   }
 >;
 
@@ -224,8 +229,15 @@ function changeRun(state: RunState, event: OfRun): RunState {
         finished: { reason: event.data.reason, wall, active },
         clock: { ...state.clock, running: false, active, mono, before: ranFrom(state) },
       };
-    case 'run.noticed':
-      return { ...state, notices: [...state.notices, { seq: event.seq, wall, ...event.data }].slice(-keptNotices) };
+    case 'run.noticed': {
+      const { takesBack, ...notice } = event.data;
+      const left = state.notices.filter(({ code }) => code !== takesBack);
+      return { ...state, notices: [...left, { seq: event.seq, wall, ...notice }].slice(-keptNotices) };
+    }
+    case 'run.measured': {
+      const [first, ...later] = [...state.disk, { active, ...event.data }];
+      return { ...state, disk: first ? [first, ...later.slice(-keptLooks)] : [] };
+    }
   }
 }
 

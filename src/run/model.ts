@@ -4,6 +4,7 @@ import type { Tier } from '../machines/port.ts';
 import type { Option, PersonMessage } from '../options/model.ts';
 import type { Review, Selection } from '../review/model.ts';
 import type { AgentSlot, Budgets, Contract } from '../task/model.ts';
+import type { DiskSample } from './disk.ts';
 
 /**
  * Where a run stands (Algorithm 1).
@@ -147,6 +148,8 @@ export interface RunState {
   readonly grading: { readonly id: string; readonly nonce: string } | null;
   readonly finished: { readonly reason: string; readonly wall: number; readonly active: number } | null;
   readonly notices: readonly Notice[];
+  /** Looks at the disks: the first of the run, and the latest ones. */
+  readonly disk: readonly DiskSample[];
   /** What a person wants done about candidates once the run is over, in order. */
   readonly errands: readonly Errand[];
   readonly reevaluating: { readonly id: string; readonly nonce: string } | null;

@@ -3,6 +3,8 @@ export type NoticeCode =
   | 'asleep'
   | 'bypass'
   | 'clock_set'
+  | 'disk_forecast'
+  | 'disk_forecast_over'
   | 'login_held'
   | 'model_differs'
   | 'notify_failed'

@@ -117,6 +117,7 @@ export function scene(
       grading: null,
       finished: null,
       notices: [],
+      disk: [],
       messages: [],
       errands: [],
       reevaluating: null,

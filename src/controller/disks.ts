@@ -1,0 +1,197 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { diskGrowth } from '../analysis/disk.ts';
+import { sayDiskPlace, sayGrowth } from '../analysis/diskWords.ts';
+import { sayBytes } from '../base/numbers.ts';
+import {
+  ballastBytes,
+  ballastIn,
+  ensureBallast,
+  fileSystemOf,
+  fullnessOf,
+  mountOf,
+  releaseBallast,
+  tryRoom,
+  type FileSystem,
+  type Fullness,
+} from '../machines/disk.ts';
+import type { DiskHolding, DiskPlace } from '../run/disk.ts';
+import type { RunFact } from '../run/events.ts';
+import type { RunState } from '../run/model.ts';
+import { workspaceFolder } from './lease.ts';
+import type { WhenFull } from './recorder.ts';
+import type { Room } from './room.ts';
+
+/** What of a room says which disks matter. */
+export type DiskRoom = Pick<Room, 'folder' | 'workspace' | 'contract' | 'env' | 'isolation'>;
+
+/** An earlier run whose files lie in the same state folder, and their size, bytes. */
+export interface EarlierRunSize {
+  readonly run: string;
+  readonly bytes: number;
+}
+
+/** Room a run paused by its disks needs to go on by itself, as a multiple of the floor. */
+const recoveredAt = 1.25;
+/** What is written and removed to see whether it can be, bytes. */
+const triedBytes = 256 * 1024;
+/** A floor for inodes: so many, or this share of a file system that has few. */
+const [floorFiles, floorFilesShare] = [1000, 0.01];
+/** Elsewhere than in the workspace and the state folder a run keeps at most this share of a file system free: `/tmp` may be small by design. */
+const elsewhereShare = 0.05;
+
+/** Each file system that the run needs, once, with what lies on it. Folders that aren't there are left out. */
+export function diskPlaces({ folder, workspace, contract, env, isolation: inForce }: DiskRoom): readonly DiskPlace[] {
+  const { limits, isolation } = contract;
+  const wanted: readonly (readonly [DiskHolding, string | undefined])[] = [
+    ['workspace', workspace],
+    ['state', folder],
+    ['home', isolation.ownHome ? undefined : env['HOME']],
+    // with mounts a session's /tmp is a folder of ours
+    ['tmp', inForce.tier === 'bubblewrap' ? undefined : tmpdir()],
+    ...isolation.writable.map((path) => ['writable', path] as const),
+  ];
+  const places = new Map<number, { path: string; holds: DiskHolding[]; system: FileSystem }>();
+  for (const [holding, path] of wanted) {
+    if (path === undefined || !existsSync(path)) continue;
+    const system = fileSystemOf(path);
+    const known = places.get(system.device);
+    if (!known) places.set(system.device, { path: mountOf(path), holds: [holding], system });
+    else if (!known.holds.includes(holding)) known.holds.push(holding);
+  }
+  return [...places.values()].map(({ path, holds, system }) => ({
+    ...{ path, holds, free: system.free, freeFiles: system.files?.free ?? null },
+    floor: holds.some((one) => one === 'workspace' || one === 'state')
+      ? limits.diskFloorBytes
+      : Math.min(limits.diskFloorBytes, system.total * elsewhereShare),
+  }));
+}
+
+const filesFloorOf = ({ path }: DiskPlace): number => {
+  const { files } = fileSystemOf(path);
+  return files ? Math.min(floorFiles, files.total * floorFilesShare) : 0;
+};
+
+/** What is below its floor, times `factor`, where anything is. */
+const lowOf = (place: DiskPlace, factor: number): Fullness | null =>
+  place.free < place.floor * factor
+    ? 'space'
+    : place.freeFiles !== null && place.freeFiles < filesFloorOf(place) * factor
+      ? 'files'
+      : null;
+
+/** The pause of a run whose disk has fallen below its floor; null while none has. */
+export function pauseAtFloor(room: DiskRoom, state: RunState, earlier: readonly EarlierRunSize[] = []): RunFact | null {
+  for (const place of diskPlaces(room)) {
+    const low = lowOf(place, 1);
+    if (low !== null) return pauseFact(state, { place, low, why: sayLow(place, low), earlier });
+  }
+  return null;
+}
+
+/** The pause of a run whose ballast can't be made although bytes are free: a quota, or inodes. Null where there is one, or the disk is just small. */
+export function pauseWithoutBallast(room: DiskRoom, state: RunState): RunFact | null {
+  const full = ensureBallast(room.folder);
+  const place = placeOf(room, 'state');
+  if (full === null || (full === 'space' && place.free < 4 * ballastBytes)) return null;
+  return pauseFact(state, { place, low: full, why: `${sayFull(place, full)} when room was to be set aside` });
+}
+
+/** The pause of a run in which a write met a full disk; `what` could not be written. Frees the ballast, so that this much can be. */
+export function pauseWhenFull(
+  room: DiskRoom,
+  state: RunState,
+  met: { readonly full: Fullness; readonly what: string; readonly on?: DiskHolding },
+): Extract<RunFact, { type: 'run.paused' }> {
+  releaseBallast(room.folder);
+  const place = placeOf(room, met.on ?? 'state');
+  return pauseFact(state, {
+    place,
+    low: met.full,
+    why: `${met.what} could not be written: ${sayFull(place, met.full)}`,
+  });
+}
+
+/** What a recorder does when the ledger can't grow: the ballast gives its room, and the run pauses. */
+export const whenLedgerFull =
+  (room: DiskRoom): WhenFull =>
+  (error, state) =>
+    ballastIn(room.folder) === 0
+      ? null
+      : pauseWhenFull(room, state, { full: fullnessOf(error, room.folder) ?? 'space', what: "the run's ledger" });
+
+/** Whether there is room again for a run that its disks have paused; makes the ballast anew. */
+export function hasRoomAgain(room: DiskRoom): boolean {
+  const places = diskPlaces(room);
+  if (places.some((place) => lowOf(place, recoveredAt) !== null) || ensureBallast(room.folder) !== null) return false;
+  if (placeOf(room, 'state').holds.includes('workspace')) return true;
+  const ours = workspaceFolder(room.workspace);
+  const isOurs = lstatSync(ours, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return tryRoom(isOurs ? ours : room.workspace, triedBytes) === null;
+}
+
+/**
+ * Frees the ballast where not even the first lines of a controller, or of an answer to a person, can be written. What is used up where
+ * that isn't enough; null when there is room.
+ */
+export function roomToStart(folder: string): Fullness | null {
+  const full = tryRoom(folder, triedBytes);
+  return full !== null && releaseBallast(folder) ? tryRoom(folder, triedBytes) : full;
+}
+
+function placeOf(room: DiskRoom, holding: DiskHolding): DiskPlace {
+  const found = diskPlaces(room).find(({ holds }) => holds.includes(holding));
+  if (!found) throw new Error(`no file system holds ${holding} of ${room.folder}`);
+  return found;
+}
+
+function sayLow(place: DiskPlace, low: Fullness): string {
+  const where = `the disk of ${sayDiskPlace(place)}`;
+  return low === 'files'
+    ? `${where} has next to no inodes left (${place.freeFiles}), though ${sayBytes(place.free)} are free`
+    : `${sayBytes(place.free)} are free on ${where}, the floor is ${sayBytes(place.floor)}`;
+}
+
+function sayFull(place: DiskPlace, full: Fullness): string {
+  const where = `the disk of ${sayDiskPlace(place)}`;
+  switch (full) {
+    case 'quota':
+      return `your quota on ${where} is used up, though ${sayBytes(place.free)} are free there`;
+    case 'files':
+      return `${where} has no inodes left, though ${sayBytes(place.free)} are free`;
+    case 'space':
+      return `${where} is full (${sayBytes(place.free)} free)`;
+  }
+}
+
+const needed: Readonly<Record<Fullness, (place: DiskPlace) => string>> = {
+  space: ({ floor }) => `when ${sayBytes(Math.max(floor * recoveredAt, 2 * ballastBytes))} are free`,
+  files: () => 'when there are inodes again (many small files use them up)',
+  quota: () => `when ${sayBytes(ballastBytes)} more can be written`,
+};
+
+/** Earlier runs named in a pause: the largest ones. */
+const namedRuns = 3;
+
+function pauseFact(
+  state: RunState,
+  given: {
+    readonly place: DiskPlace;
+    readonly low: Fullness;
+    readonly why: string;
+    readonly earlier?: readonly EarlierRunSize[];
+  },
+): Extract<RunFact, { type: 'run.paused' }> {
+  const growth = diskGrowth(state.disk);
+  const largest = (given.earlier ?? []).toSorted((a, b) => b.bytes - a.bytes).slice(0, namedRuns);
+  const sizes = largest.map(({ run, bytes }) => `${run} ${sayBytes(bytes)}`).join(', ');
+  const detail = [
+    `${given.why}.`,
+    ...(growth === null ? [] : [`Since the run's start: ${sayGrowth(growth)}.`]),
+    `Free some space: hma gc --all, or hma remove an earlier run${sizes === '' ? '' : ` (${sizes})`}; a lower limits.diskFloor in hma.yaml counts from the next run on.`,
+    `The run goes on by itself ${needed[given.low](given.place)}.`,
+  ].join(' ');
+  return { type: 'run.paused', data: { reason: 'disk_low', detail, by: 'hma' } };
+}
