@@ -138,3 +138,21 @@ test('notify --test reaches whom the contract names, and says when it does not',
     server.close();
   }
 });
+
+test('hma explain tells a word as it was read, in each of its meanings, and suggests the nearest one', async () => {
+  const told = await hma(['explain', 'usage', 'limit']);
+  expect(told.exit).toBe(0);
+  expect(told.out.split('\n').filter((line) => /^\S/u.test(line))).toEqual([
+    'usage_limit (failure)',
+    'usage_limit (pause)',
+  ]);
+  expect((await hma(['explain', '[candidate_is_protected]'])).out).toBe(
+    'candidate_is_protected (message about the contract)\n  A path is candidate and protected at once.\n  you: Narrow one of the two.\n',
+  );
+  expect((await hma(['explain', 'yaml_bad_indent'])).out).toMatch(/^yaml_bad_indent \(message about the contract\)\n/u);
+  expect(await hma(['explain', 'evaluator_brokn'])).toEqual({
+    exit: exitCodes.notFound,
+    out: '',
+    err: expect.stringContaining('Did you mean evaluator_broken?'),
+  });
+});

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { agents } from '../commands/agents.ts';
+import { explain } from '../commands/explain.ts';
 import { login, logout } from '../commands/logins.ts';
 import { prices } from '../commands/prices.ts';
 import { listSecrets, removeSecret, setSecret } from '../commands/secrets.ts';
@@ -36,6 +37,16 @@ export function describeAgents(program: Command, desk: Desk, act: Act): void {
 
 /** Commands about the machine and its user, not about one run. */
 export function describeHousehold(program: Command, desk: Desk, act: Act): void {
+  examples(
+    program
+      .command('explain')
+      .argument('[word...]', 'a word or code that hma said; without one, all are listed')
+      .description('what a word of hma means, what it did about it, and what you can do')
+      .action((words: string[]) => act(() => explain(desk, words))()),
+    'hma explain disk_low',
+    'hma explain usage limit',
+    'hma explain candidate_is_protected',
+  );
   const service = program.command('service').description('take runs up again after a reboot, by systemd for this user');
   service
     .command('install')

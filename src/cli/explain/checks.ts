@@ -1,0 +1,119 @@
+import type { CheckCode } from '../../client/checkCodes.ts';
+import type { Explanation } from './explanation.ts';
+
+/** What `hma check` finds. It changes nothing; the line below an entry says what to do here. */
+export const checks: Readonly<Record<CheckCode, Explanation>> = {
+  contract_errors: {
+    means: '`hma.yaml` has errors: no run starts.',
+    you: 'Each is above the list, with its place and its fix; their codes are under "The contract".',
+  },
+  contract_warnings: {
+    means: '`hma.yaml` is complete, with something to know.',
+    you: 'Read the warnings above the list.',
+  },
+  evaluator_not_found: { means: "The evaluator's program is not on PATH.", you: 'Install it, or correct `evaluate`.' },
+  evaluator_not_started: {
+    means: 'The evaluator could not be started on the present files.',
+    you: 'The detail says why: a file that is missing in the checkout, or its isolation.',
+  },
+  evaluator_not_tried: {
+    means: 'No file of `candidate` exists yet, so there was nothing to evaluate.',
+    you: 'Nothing, if the agents are to make it. Better give them a baseline that works.',
+  },
+  evaluator_says_no: {
+    means: 'The evaluator works, and calls the present files invalid or incorrect.',
+    you: 'Nothing, if that is so. Better begin with files that it takes.',
+  },
+  evaluator_no_result: {
+    means: 'The evaluator ended without a result that can be read.',
+    you: 'It must write `{"score": 0.87}` into the file that `$HMA_RESULT` names. The detail has its last words.',
+  },
+  evaluator_not_finite: {
+    means: "The evaluator's score is NaN or infinite.",
+    you: 'A score is a finite number; write `{"invalid": "reason"}` where there is none.',
+  },
+  evaluator_too_slow: {
+    means: 'The evaluator was not done within `evaluate.timeout`.',
+    you: 'Raise it, or evaluate less.',
+  },
+  agent_cannot_start: {
+    means: 'An agent has no command, or its program was not found.',
+    you: 'Correct `agents` in `hma.yaml`, or install it.',
+  },
+  agent_not_installed: { means: "The agent's CLI is not on PATH.", you: 'Install it as the line below says.' },
+  agent_not_signed_in: {
+    means: 'There is neither a key in its variable nor a login of hma.',
+    you: '`hma login NAME`, or set the variable where `hma run` is started. Your own login in HOME does not count: see docs/failures.md.',
+  },
+  agent_login_held: { means: "Another run's session has the login now.", you: 'Wait, or use a key.' },
+  agent_untested: {
+    means: 'The CLI has a version that this hma was not tested with.',
+    you: 'Probably nothing; a tested version is the safe choice.',
+  },
+  isolation_unavailable: {
+    means: 'The tier that `isolation` asks for does not work here, or none does.',
+    you: 'See the guide, "Isolation and containers".',
+  },
+  isolation_none: {
+    means: 'Nothing is isolated: agents can read and change whatever you can.',
+    you: 'Install bubblewrap, or run as root in a container of its own; see the guide.',
+  },
+  inside_not_started: {
+    means: "No program could be started in a session's confinement.",
+    you: 'The detail has its error. Another tier: `isolation` in `hma.yaml`.',
+  },
+  inside_not_looked_at: {
+    means: 'The look from inside could not even be prepared.',
+    you: 'Check that the state folder can be written (`HMA_HOME`).',
+  },
+  inside_open: {
+    means: "From inside a session, the runs' state or a hidden path can be read, though the tier should close it.",
+    you: 'Use another tier, and report it: this is a bug.',
+  },
+  inside_homes_open: {
+    means: 'In tier *separate uid*, private files of HOMEs are open to everybody, so to sessions too.',
+    you: '`chmod o-rwx` on them.',
+  },
+  inside_nothing_closed: {
+    means: 'In tier *none* sessions can read what is named.',
+    you: 'Use a tier, or keep graders and their data on another machine.',
+  },
+  workspace_not_writable: {
+    means: "Inside, the workspace can't be written: agents could do nothing.",
+    you: 'Check its owner and mode.',
+  },
+  hma_not_found: {
+    means: 'Inside, `hma` is not found, by which agents submit.',
+    you: 'The state folder may lie on a file system that is mounted noexec.',
+  },
+  login_shells_without_hma: {
+    means: "A login shell inside resets PATH and doesn't find `hma`.",
+    you: 'Usually nothing: agents use plain shells. Else look at what the profile does to PATH.',
+  },
+  network_closed: {
+    means: 'Inside, no connection can be opened: agents reach no model.',
+    you: "Check this machine's firewall and network namespaces.",
+  },
+  gpus_missing: {
+    means: 'Inside, fewer GPUs can be seen than outside.',
+    you: 'Check the device nodes of the container or machine.',
+  },
+  program_does_not_start: {
+    means: "An agent's program runs outside, but not inside.",
+    you: 'Name its folder under `isolation.readable`, or install it elsewhere.',
+  },
+  turn_failed: {
+    means: 'With `hma check --endpoint URL`: an agent did no scripted turn.',
+    you: 'The detail has its last words.',
+  },
+  disk_short: {
+    means: 'Less than twice `limits.diskFloor` is free where the state lies.',
+    you: 'Free some space, or name another place: `state`.',
+  },
+  git_missing: { means: 'git was not found; candidates are kept with it.', you: 'Install git 2.36 or newer.' },
+  run_under_way: { means: 'A run works in this folder; one at a time can.', you: 'Wait, or `hma stop`.' },
+  run_without_controller: {
+    means: 'An earlier run is not over, but nothing looks after it.',
+    you: '`hma resume RUN` to let it go on, or `hma stop`.',
+  },
+};
