@@ -183,6 +183,26 @@ test('the status line names phase, session, counts and time left', () => {
   ).toBe('finished');
 });
 
+test('the time left is not cut off a status line where something else can be left out', () => {
+  const exploring = stateOf(history(...wholeRun().slice(0, 9)));
+  const given = { wall: openedWall, mono: 0, boot: '', active: 12_000 };
+  expect(statusLine(exploring, given, { ...paper, columns: 90 })).toBe(
+    'exploring · option 1 A ada · 1/2 accepted · 1/5 in all · 8 min 48 s left',
+  );
+  expect(statusLine(exploring, given, { ...paper, columns: 40 })).toBe('exploring · option 1 A ada · 1/2 accept…');
+});
+
+test('the time of a session that still works goes on between events', () => {
+  const page = (active: number): string =>
+    statusPage(
+      stateOf(history(...wholeRun().slice(0, 6))),
+      { wall: openedWall, mono: 0, boot: '', active },
+      { runFolder: '/r', live: true, paper },
+    ).join('\n');
+  expect(page(12_000)).toMatch(/1 {2}A ada {2}… .* 10\.0 s /);
+  expect(page(72_000)).toMatch(/1 {2}A ada {2}… .* 1 min 10 s /);
+});
+
 test('bars: higher is better whatever the direction', () => {
   expect(sparkline({ direction: 'maximize' }, [0, 0.5, 1])).toBe('▁▅█');
   expect(sparkline({ direction: 'minimize' }, [0, 0.5, 1])).toBe('█▅▁');

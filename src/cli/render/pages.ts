@@ -59,7 +59,7 @@ export function summaryPage(state: RunState, places: Places, paper: Paper): stri
     rule(style.bold('result'), paper),
     ...resultLines(state, paper),
     '',
-    ...optionsTable(state, paper),
+    ...optionsTable(state, given, paper),
     '',
     ...timeLines(state, given, paper),
     ...usageLines(state, places.prices ?? defaultPrices, paper),
@@ -103,7 +103,7 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     '',
     ...resultLines(state, paper),
     '',
-    ...optionsTable(state, paper),
+    ...optionsTable(state, given, paper),
     ...boundaryTable(state, paper),
     '',
     ...timeLines(state, given, paper),
@@ -177,14 +177,14 @@ function resultLines(state: RunState, paper: Paper): string[] {
   ];
 }
 
-function optionsTable(state: RunState, { style, columns }: Paper): string[] {
+function optionsTable(state: RunState, given: Given, { style, columns }: Paper): string[] {
   if (state.options.length === 0) return [];
   const into = new Map(handoffs(state).map((row) => [row.to, row]));
   const tells = state.options.some(({ usage }) => usage.length > 0);
   const rows = state.options.map((option) => {
     const best = bestOf(state, option);
     const handoff = into.get(option.number)?.ms;
-    const end = option.endingAt ?? state.clock.active;
+    const end = option.endingAt ?? state.finished?.active ?? given.active;
     const rejected = state.experiments.filter((one) => one.option === option.number && one.state === 'rejected').length;
     return [
       String(option.number),

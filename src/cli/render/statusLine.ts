@@ -9,18 +9,26 @@ import type { Given } from '../../base/fact.ts';
 import { count, sayWord } from '../../base/words.ts';
 import { sayAgent, type Paper } from './scene.ts';
 import { sayLength, sayTokens } from '../../base/numbers.ts';
-import { fit } from './text.ts';
+import { fit, widthOf } from './text.ts';
 
-/** The one line at the bottom of a terminal: phase, session, accepted against the cap, what is being judged, time left. */
+/**
+ * The one line at the bottom of a terminal: phase, session, accepted against the cap, what is being judged, tokens, time left. Where it
+ * is too long, tokens and then what is being judged are left out before anything is cut.
+ */
 export function statusLine(state: RunState, given: Given, paper: Paper): string {
   const { style, columns } = paper;
-  const parts = [
-    style.bold(sayPhase(state)),
-    ...whose(state, given, paper),
-    ...counts(state),
-    timeLeft(state, given),
-  ].filter((part) => part !== '');
-  return fit(parts.join(style.dim(' · ')), columns);
+  const [exploring, tokens, judged] = [state.phase === 'exploring', tokenCount(state), beingJudged(state)];
+  const line = (...beside: readonly string[]): string =>
+    [
+      style.bold(sayPhase(state)),
+      ...whose(state, given, paper),
+      ...(exploring ? [...counts(state), ...beside] : []),
+      timeLeft(state, given),
+    ]
+      .filter((part) => part !== '')
+      .join(style.dim(' · '));
+  const lines = [line(judged, tokens), line(judged), line()];
+  return fit(lines.find((one) => widthOf(one) <= columns) ?? line(), columns);
 }
 
 /** Where the run stands, in a word or two. */
@@ -51,18 +59,19 @@ function sayWait(option: Option, given: Given): string {
 }
 
 function counts(state: RunState): string[] {
-  if (state.phase !== 'exploring') return [];
   const option = state.options.at(-1);
   const cap = capOf(state);
-  const pending = state.experiments.filter(isUndecided).length;
   return [
     option && option.state !== 'closed'
       ? `${option.accepted.length}${Number.isFinite(cap) ? `/${cap}` : ''} accepted`
       : '',
     state.budgets.experiments === null ? '' : `${acceptedInRun(state)}/${state.budgets.experiments} in all`,
-    pending > 0 ? `${count(pending, 'experiment')} being judged` : '',
-    tokenCount(state),
   ];
+}
+
+function beingJudged(state: RunState): string {
+  const pending = state.experiments.filter(isUndecided).length;
+  return pending > 0 ? `${count(pending, 'experiment')} being judged` : '';
 }
 
 /** Tokens of exploration so far, against their cap; empty where no harness has told any. */
