@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { ok, refused, type Result } from '../base/result.ts';
 import { runFiles } from '../ledger/places.ts';
 import { allPids, commandOf, readProc } from '../machines/processes.ts';
+import { firstFiles } from '../run/goOn.ts';
 import { bytesBelow, collectSnapshots, type Collected } from '../snapshots/collect.ts';
 import { attach } from './connection.ts';
 import { failure, type Failure } from './failure.ts';
@@ -61,8 +62,9 @@ export async function tidyRun(place: RunPlace, dryRun: boolean): Promise<RunTidi
   if (used) return { run: place.run, kind: 'left', why: used.what };
   const read = readOffline(place);
   if (!read.ok) return { run: place.run, kind: 'left', why: read.refusal.what };
-  const { archive, initial } = read.value.state;
-  const keep = new Set([...archive.map(({ snapshot }) => snapshot), ...(initial === null ? [] : [initial])]);
+  const { state } = read.value;
+  const starts = [state.initial, firstFiles(state)].filter((files) => files !== null);
+  const keep = new Set([...state.archive.map(({ snapshot }) => snapshot), ...starts]);
   const collected = await collectSnapshots(runFiles(place.folder).snapshots, { keep, dryRun });
   return { run: place.run, kind: 'collected', ...collected };
 }

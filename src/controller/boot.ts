@@ -17,10 +17,11 @@ import { latestAttempt } from '../options/evolve.ts';
 import { activeAfterAbsence } from '../run/activeClock.ts';
 import type { RunFact } from '../run/events.ts';
 import { evolveRun, replayRun } from '../run/evolve.ts';
-import type { RunState, Terms } from '../run/model.ts';
+import type { EarlierRun, RunState, Terms } from '../run/model.ts';
 import { openSnapshots } from '../snapshots/store.ts';
 import { contractHash, thawContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
+import { carry } from './carry.ts';
 import { hiddenPaths } from './confinement.ts';
 import { crashAt } from './crashPoints.ts';
 import type { runFiles } from '../ledger/places.ts';
@@ -62,7 +63,7 @@ const absenceMs = 3 * heartbeatMs;
 
 /**
  * Restart is the only start: take the lease, replay the ledger, observe the world, go on. The first start of a run also stores the
- * protected files and the files at the start, and chooses the isolation tier, before the first event.
+ * protected files and the files at the start, takes over what it goes on with, and chooses the isolation tier, before the first event.
  */
 export async function boot(request: BootRequest): Promise<Result<Booted, BootRefusal>> {
   const { folder, files, clock } = request;
@@ -176,6 +177,10 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
   });
   const facts: RunFact[] = [];
   if (replayed === null) {
+    const { workspace, statedIn = [] } = record;
+    const carried =
+      record.from === undefined ? null : await carry({ folder: record.from, workspace, contract, statedIn, snapshots });
+    if (carried?.ok === false) return carried;
     const initial = await snapshots.capture({
       root: record.workspace,
       include: contract.candidate,
@@ -186,7 +191,11 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     if (!initial.ok && initial.refusal.reason !== 'missing')
       request.log(`no snapshot of the files at the start: ${initial.refusal.detail}`);
     facts.push(
-      openedFact({ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null }),
+      openedFact({
+        ...{ record, contract, tier: isolation.value.tier, initial: initial.ok ? initial.value.id : null },
+        from: carried?.value.from,
+      }),
+      ...(carried?.value.facts ?? []),
     );
   }
   if (unasked.length > 0)
@@ -342,8 +351,14 @@ async function protect(
   return ok(stored.value);
 }
 
-function openedFact(given: { record: RunRecord; contract: Contract; tier: Tier; initial: string | null }): RunFact {
-  const { record, contract, tier, initial } = given;
+function openedFact(given: {
+  record: RunRecord;
+  contract: Contract;
+  tier: Tier;
+  initial: string | null;
+  from: EarlierRun | undefined;
+}): RunFact {
+  const { record, contract, tier, initial, from } = given;
   return {
     type: 'run.opened',
     data: {
@@ -355,6 +370,7 @@ function openedFact(given: { record: RunRecord; contract: Contract; tier: Tier; 
       tier,
       cannot: describeTier(tier).cannot,
       initial,
+      ...(from === undefined ? {} : { from }),
     },
   };
 }

@@ -24,6 +24,8 @@ import { freezeContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
 import { roomToStart } from './disks.ts';
 import type { KeeperRecord } from './keeperProtocol.ts';
+import { beginner } from '../run/goOn.ts';
+import { lookBack } from './lookBack.ts';
 import { newRunId, runFiles, runFolderOf } from '../ledger/places.ts';
 import { installRuntime, type Runtime } from './runtime.ts';
 
@@ -44,6 +46,12 @@ export interface StartRefusal {
     | 'broken_ledger'
     | 'contract'
     | 'workspace'
+    /** The earlier run that was to be gone on from: still running, of another folder, from elsewhere, damaged, or measured otherwise. */
+    | 'from_not_over'
+    | 'from_elsewhere'
+    | 'from_imported'
+    | 'from_broken'
+    | 'from_differs'
     | 'failed'
     | 'timeout';
   readonly text: string;
@@ -64,6 +72,12 @@ export interface RunRecord {
   readonly openedWall: number;
   /** A person has said yes to agents that never ask, without isolation. */
   readonly acceptsBypass?: boolean;
+  /** Files of the workspace in which the task is stated (contract, objective): protected like others, but they may differ from run to run. */
+  readonly statedIn?: readonly string[];
+  /** Folder of the finished run that this one goes on from. */
+  readonly from?: string;
+  /** When it was brought here by `hma import`, Unix ms; absent for a run that was made here. */
+  readonly importedWall?: number;
 }
 
 /** Longest time from starting the keeper to a controller's answer, ms: storing protected files and the first snapshot takes time. */
@@ -83,8 +97,15 @@ export async function startRun(given: {
   env: NodeJS.ProcessEnv;
   /** The person's yes to `permissions: bypass` without isolation. */
   acceptBypass?: boolean;
+  /** Files of the workspace in which the task is stated, relative to it. */
+  statedIn?: readonly string[];
+  /** Folder of a finished run that this one goes on from. */
+  from?: string;
 }): Promise<Result<StartedRun, StartRefusal>> {
   const workspace = await realpath(given.workspace);
+  const { from, statedIn = [] } = given;
+  const agreed = await agreedContract({ ...given, workspace, statedIn });
+  if (!agreed.ok) return agreed;
   const wall = Date.now();
   const run = newRunId(wall, randomBytes(2).toString('hex'));
   const runFolder = runFolderOf(given.home, workspace, run);
@@ -96,8 +117,10 @@ export async function startRun(given: {
     const record: RunRecord = {
       ...{ run, workspace, home: given.home, name: given.contract.name, openedWall: wall },
       ...(given.acceptBypass ? { acceptsBypass: true } : {}),
+      statedIn,
+      ...(from === undefined ? {} : { from }),
     };
-    writeFileAtomic(runFiles(runFolder).contract, freezeContract(given.contract));
+    writeFileAtomic(runFiles(runFolder).contract, freezeContract(agreed.value));
     writeJsonAtomic(runFiles(runFolder).run, record);
   } catch (error) {
     const text = `the state folder ${given.home} can't be written: ${error instanceof Error ? error.message : String(error)}`;
@@ -112,6 +135,20 @@ export async function startRun(given: {
   // Nothing ever happened in it: a refused start leaves no run behind.
   if (readLedger(runFolder).events.length === 0) rmSync(runFolder, { recursive: true, force: true, maxRetries: 10 });
   return started;
+}
+
+/** The contract as it is frozen: where the run goes on from another, with the agent first whose turn it is. Writes nothing. */
+async function agreedContract(given: {
+  readonly workspace: string;
+  readonly contract: Contract;
+  readonly statedIn: readonly string[];
+  readonly from?: string;
+}): Promise<Result<Contract, StartRefusal>> {
+  const { contract, from } = given;
+  if (from === undefined) return ok(contract);
+  const looked = await lookBack({ ...given, folder: from });
+  if (!looked.ok) return looked;
+  return ok({ ...contract, policy: { ...contract.policy, first: beginner(looked.value.state, contract) } });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from './refusals.ts';
 import { syncFolder } from './durable.ts';
@@ -27,7 +27,17 @@ const NO_REFLINK: ReadonlySet<string | undefined> = new Set([
   'ELOOP',
 ]);
 
-/** Large files, once each, under the SHA-256 of what was really stored. Never hard links: the workspace could write through them. */
+/** What the system answers where a file can't get another name here. */
+const NO_LINK: ReadonlySet<string | undefined> = new Set([
+  'EXDEV',
+  'EPERM',
+  'EMLINK',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+]);
+
+/** Large files, once each, under the SHA-256 of what was really stored. Never hard links to the workspace, which could write through them. */
 export class ContentStore {
   readonly #dir: string;
   #next = 0;
@@ -88,6 +98,26 @@ export class ContentStore {
     }
   }
 
+  /**
+   * Takes a content over from another store: a hard link where the file system allows, since no store writes into a content once it is
+   * there; else a copy, of which the hash is recomputed. False when that is not the content. Safe to repeat.
+   */
+  async takeOver(source: string, wanted: Stored): Promise<boolean> {
+    if (await this.has(wanted.sha256, wanted.bytes)) return true;
+    const temporary = join(this.#dir, `new-${process.pid}-${this.#next++}`);
+    try {
+      if (!(await linked(source, temporary))) {
+        await cloneOrCopy(source, temporary);
+        if ((await settle(temporary)).sha256 !== wanted.sha256) return false;
+      }
+      await rename(temporary, this.pathOf(wanted.sha256));
+      syncFolder(this.#dir);
+      return true;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
   /** Recomputes the hash of a stored content; `undefined` when it is gone. */
   async rehash(sha256: string): Promise<Stored | undefined> {
     try {
@@ -103,6 +133,17 @@ export class ContentStore {
     await cloneOrCopy(this.pathOf(sha256), target);
     await chmod(target, 0o644);
     return withFile(target, constants.O_RDONLY, hashOf);
+  }
+}
+
+/** Whether another name for the file could be made; not across file systems, nor beyond a file's most links. */
+async function linked(source: string, target: string): Promise<boolean> {
+  try {
+    await link(source, target);
+    return true;
+  } catch (error) {
+    if (NO_LINK.has(errorCode(error))) return false;
+    throw error;
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * The instants of a capture at which a kill is most telling, in order: nothing done yet · a large file is in the content store (once per
  * file) · all objects are synced, no ref yet · the
- * stat cache is written · the ref is synced. `restore` ones: marker written · all files
+ * stat cache is written · the ref is synced. `adopt` ones, when a store takes over another's: a large file is here (once per file) · all
+ * git objects are · the refs are written. `restore` ones: marker written · all files
  * written, marker still there.
  */
 export const snapshotCrashPoints = [
@@ -10,6 +11,9 @@ export const snapshotCrashPoints = [
   'snapshot.objects',
   'snapshot.cache',
   'snapshot.ref',
+  'snapshot.adopt.large',
+  'snapshot.adopt.objects',
+  'snapshot.adopt.refs',
   'snapshot.restore.begin',
   'snapshot.restore.written',
 ] as const;

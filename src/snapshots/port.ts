@@ -98,6 +98,14 @@ export interface SnapshotListing {
 export interface Snapshots {
   /** Takes a snapshot; captures are done one after the other. When it returns, objects and ref are on disk. */
   capture(request: CaptureRequest): Promise<Result<Snapshot, CaptureRefusal>>;
+  /**
+   * Takes snapshots over from the store in another folder, with a ref for each; when it returns, all of it is on disk and that store is
+   * needed no more. A killed adoption is called again. Refuses when something is gone or damaged there, or the disk is full.
+   */
+  adopt(
+    dir: string,
+    wanted: readonly { readonly id: SnapshotId; readonly ref: string }[],
+  ): Promise<Result<null, CaptureRefusal>>;
   /** Fills a new or empty folder byte for byte. A killed restore is repeated by calling it again. `only`: paths, folders or globs. */
   restore(
     id: SnapshotId,
@@ -128,4 +136,4 @@ export interface Snapshots {
 }
 
 /** What whoever only looks may do with a run's snapshots. */
-export type SnapshotsReader = Omit<Snapshots, 'capture' | 'find'>;
+export type SnapshotsReader = Omit<Snapshots, 'capture' | 'adopt' | 'find'>;

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { simpleGit } from 'simple-git';
 import { syncFolder } from './durable.ts';
@@ -116,11 +116,21 @@ export function raw(repository: Repository, ...args: string[]): Promise<string> 
 /** Points `refs/hma/<ref>` at a commit, durably. */
 export async function setRef(repository: Repository, ref: string, commit: string): Promise<void> {
   await raw(repository, 'update-ref', REF_PREFIX + ref, commit);
-  let folder = join(repository.path, 'refs', 'hma', ref);
-  do {
-    folder = join(folder, '..');
-    syncFolder(folder);
-  } while (folder !== join(repository.path, 'refs', 'hma'));
+  const root = join(repository.path, 'refs', 'hma');
+  syncUpTo(dirname(join(root, ref)), root);
+}
+
+/** Syncs a folder and those around it, up to `root`. */
+export function syncUpTo(folder: string, root: string): void {
+  syncFolder(folder);
+  if (folder !== root) syncUpTo(dirname(folder), root);
+}
+
+/** All refs behind `refs/hma/`, and the commits that they point at. */
+export async function getRefs(repository: Repository): Promise<ReadonlyMap<string, string>> {
+  const text = await raw(repository, 'for-each-ref', '--format=%(objectname) %(refname)', REF_PREFIX);
+  const lines = text.split('\n').filter((line) => line !== '');
+  return new Map(lines.map((line) => [line.slice(41 + REF_PREFIX.length), line.slice(0, 40)]));
 }
 
 /** The commit at `refs/hma/<ref>`, if there is one. */

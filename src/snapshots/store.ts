@@ -4,6 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ok, refused, type Result } from '../base/result.ts';
+import { adoptSnapshots, type Adopted } from './adopt.ts';
 import { captureObjects } from './capture.ts';
 import { ContentStore } from './contentStore.ts';
 import type { SnapshotCrashPoint } from './crashPoints.ts';
@@ -101,6 +102,26 @@ class SnapshotStore implements Snapshots {
     } finally {
       root?.close();
     }
+  }
+
+  adopt(dir: string, wanted: readonly Adopted[]): Promise<Result<null, CaptureRefusal>> {
+    const odd = wanted.find(({ ref }) => !isRefName(ref));
+    if (odd) throw new TypeError(`not a ref name: ${odd.ref}`);
+    return this.#inTurn(async () => {
+      try {
+        const from = {
+          repository: repositoryAt(dir, this.#repository.env['PATH'] ?? ''),
+          large: ContentStore.at(join(dir, 'large')),
+        };
+        const into = { repository: this.#repository, large: this.#large };
+        await adoptSnapshots(wanted, { from, into, crashPoint: this.#crashPoint });
+        return ok(null);
+      } catch (error) {
+        const refusal = storeRefusal(error, this.#dir);
+        await this.#sweep();
+        return refused(refusal);
+      }
+    });
   }
 
   /** Captures; if git misses something the cache promised, forgets the cache and reads everything once more. */

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 
 import { adapters } from '../../agents/adapters.ts';
 import { presets } from '../../agents/presets.ts';
@@ -12,16 +12,22 @@ import { attach } from '../../client/connection.ts';
 import { confirmed } from '../asking.ts';
 import { fail, isForPeople, paperOf, personOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
-import { failure, type Failure } from '../../client/failure.ts';
+import { failure, type Failure, type FailureKind } from '../../client/failure.ts';
 import { showLive } from '../live.ts';
 import { allRuns, findRun, findWorkspace, stateHomes } from '../../client/lookup.ts';
 import { readOffline } from '../../client/readRun.ts';
 import { resumedOutput, startedOutput } from '../schemas.ts';
 import type { RunOptions } from './looking.ts';
 
+/** What a refusal to start is to a script; all that isn't here is a failure of this machine. */
+const exitOf = (reason: StartRefusal['reason']): FailureKind => {
+  if (reason === 'held' || reason === 'contract') return reason;
+  return reason.startsWith('from_') && reason !== 'from_broken' ? 'refused' : 'failed';
+};
+
 /** A refusal to start as a failure of the command. */
 export const startFailure = (refusal: StartRefusal): Failure =>
-  failure(refusal.reason === 'held' ? 'held' : refusal.reason === 'contract' ? 'contract' : 'failed', refusal.reason, {
+  failure(exitOf(refusal.reason), refusal.reason, {
     what: refusal.text,
     fix: /^hma\b/.test(refusal.fix) ? refusal.fix : refusal.fix.charAt(0).toUpperCase() + refusal.fix.slice(1),
   });
@@ -34,6 +40,7 @@ export async function run(
     readonly file?: string;
     readonly json?: boolean;
     readonly acceptBypass?: boolean;
+    readonly from?: string;
   },
 ): Promise<number> {
   const json = options.json ?? false;
@@ -60,7 +67,14 @@ export async function run(
     );
   }
   if (loaded.value.warnings.length > 0) desk.stderr.write(formatMessages(loaded.value.warnings));
+  const from = options.from === undefined ? undefined : findRun({ ...desk, run: options.from });
+  if (from?.ok === false) return fail(desk, from.refusal, json);
+  const { sources } = loaded.value;
   return startAndShow(desk, {
+    statedIn: [sources.contract, sources.objective].flatMap((path) =>
+      path === undefined ? [] : relative(workspace, path),
+    ),
+    ...(from === undefined ? {} : { from: from.value.folder }),
     ...{ contract: loaded.value.contract, workspace, json },
     detach: options.detach ?? false,
     acceptBypass: options.acceptBypass ?? false,
@@ -75,11 +89,13 @@ async function startAndShow(
     readonly json: boolean;
     readonly detach: boolean;
     readonly acceptBypass: boolean;
+    readonly statedIn: readonly string[];
+    readonly from?: string;
   },
 ): Promise<number> {
-  const { contract, workspace, json, detach, acceptBypass } = given;
+  const { contract, workspace, json, detach } = given;
   const home = stateHome(desk.env, contract.state);
-  const started = await startRun({ workspace, contract, home, env: desk.env, acceptBypass });
+  const started = await startRun({ ...given, home, env: desk.env });
   if (!started.ok && started.refusal.reason === 'bypass' && !json && isForPeople(desk)) {
     const { text } = started.refusal;
     const yes = await confirmed(desk, {

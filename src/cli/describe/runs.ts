@@ -25,13 +25,14 @@ export function describeRuns(program: Command, desk: Desk, act: Act): void {
     .description('check hma.yaml, start a run and watch it')
     .option('--detach', 'do not watch: the run goes on in the background')
     .option('--file <path>', 'another contract than hma.yaml')
+    .option('--from <run>', 'go on from a finished run of this folder: its candidates come over')
     .option(
       '--accept-bypass',
       'yes: agents with permissions: bypass may act unasked although nothing isolates them from what you can reach',
     )
     .option('--json', 'print events as JSON lines; with --detach the run');
-  examples(start, 'hma run', 'hma run --file quick.yaml --detach --json').action(
-    (options: { detach?: boolean; file?: string; json?: boolean; acceptBypass?: boolean }) =>
+  examples(start, 'hma run', 'hma run --file quick.yaml --detach --json', 'hma run --from 20261130-1811').action(
+    (options: { detach?: boolean; file?: string; json?: boolean; acceptBypass?: boolean; from?: string }) =>
       act(() => run(desk, options))(),
   );
   examples(

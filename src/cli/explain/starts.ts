@@ -34,6 +34,26 @@ export const starts: Readonly<Record<StartRefusal['reason'], Explanation>> = {
     means: 'The workspace, or something that the run needs of it, is not there.',
     you: 'Mount or put it back.',
   },
+  from_not_over: {
+    means: 'The run that `hma run --from` names is not over.',
+    you: '`hma resume` it and wait, or `hma stop` it.',
+  },
+  from_elsewhere: {
+    means: 'The run that `hma run --from` names worked in another folder.',
+    you: 'Go to that folder, or name a run of this one: `hma list`.',
+  },
+  from_imported: {
+    means: 'The run that `hma run --from` names came by `hma import`; the folder that its agents worked in is not here.',
+    you: '`hma apply` one of its candidates, then start afresh.',
+  },
+  from_broken: {
+    means: 'The ledger, the contract or a candidate of the run that `hma run --from` names is damaged.',
+    you: 'Restore it from a backup, or start afresh.',
+  },
+  from_differs: {
+    means: 'This task measures otherwise than the run that `hma run --from` names, so their scores can not be compared.',
+    you: 'Put back what the message names, or start afresh.',
+  },
   failed: {
     means: 'The controller could not start; its last words are in the message.',
     you: '`controller.log` in the run folder has all of it.',
