@@ -1,50 +1,23 @@
-import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
-
-import { parse, TomlError } from 'smol-toml';
-import * as z from 'zod';
+import { basename, join, posix } from 'node:path';
 
 import { ok, type Result } from '../base/result.ts';
-import { isOfSystem } from '../task/paths.ts';
-import { canMountAt } from '../machines/bubblewrap.ts';
+import { canMountAt, topOf } from '../machines/bubblewrap.ts';
 import type { TierProbe } from '../machines/isolation.ts';
+import { isOfSystem } from '../task/paths.ts';
 import type { Failure } from './failure.ts';
-import { environmentFiles, filesBelow, partsOf, readIfThere, toldFiles, type EnvironmentFiles } from './harborFiles.ts';
+import {
+  environmentFiles,
+  filesBelow,
+  isThere,
+  partsOf,
+  readIfThere,
+  toldFiles,
+  type EnvironmentFiles,
+} from './harborFiles.ts';
+import { readTests, type TestsRead } from './harborTests.ts';
+import { readSettings, type HarborSettings } from './harborToml.ts';
 import { hiddenBeside, importFailure, shipped, sourceFolder, type ImportedTask } from './importTask.ts';
-import type { MetricFound } from './setupDetect.ts';
 import { reviewFor } from './setupWrite.ts';
-
-const seconds = z.number().positive().optional();
-const anchor = z.looseObject({ score: z.number().optional() }).optional();
-
-/**
- * What is read of a task.toml: Harbor's format (schema 1.x; harborframework.com/docs/tasks), and AutoLab's `[optimization]` (its metric, which
- * way is better, baseline and reference). Other keys are left alone, as Harbor does.
- */
-const taskToml = z.looseObject({
-  task: z.looseObject({ name: z.string().optional() }).optional(),
-  agent: z.looseObject({ timeout_sec: seconds }).optional(),
-  verifier: z
-    .looseObject({
-      timeout_sec: seconds,
-      env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-      environment_mode: z.string().optional(),
-    })
-    .optional(),
-  environment: z
-    .looseObject({ allow_internet: z.boolean().optional(), docker_image: z.string().optional() })
-    .optional(),
-  optimization: z
-    .looseObject({
-      metric: z.string().optional(),
-      direction: z.enum(['lower', 'higher', 'minimize', 'maximize']).optional(),
-      baseline: anchor,
-      reference: anchor,
-    })
-    .optional(),
-  steps: z.array(z.unknown()).optional(),
-});
-type TaskToml = z.output<typeof taskToml>;
 
 /** A run of two agents and a review needs this much, however short the time of a single agent, ms. */
 const leastTotalMs = 10 * 60_000;
@@ -61,64 +34,28 @@ export interface HarborRequest {
 
 /**
  * Reads a Harbor (or AutoLab) task folder: task.toml, instruction.md, environment/ and tests/. Its solution/ is never read. Refuses what can't
- * be run here: several steps, services, a verifier in a machine of its own.
+ * be run here.
  */
 export function readHarborTask(request: HarborRequest): Result<ImportedTask, Failure> {
   const source = sourceFolder(request.folder, request.workspace);
   if (!source.ok) return source;
   const folder = source.value;
-  for (const part of ['task.toml', 'instruction.md', 'tests/test.sh'])
-    if (!existsSync(join(folder, part)))
-      return importFailure(
-        'not_harbor',
-        `${join(folder, part)} is missing`,
-        'A Harbor task has task.toml, instruction.md, environment/ and tests/test.sh; name the folder that holds them.',
-      );
-  const settings = readToml(join(folder, 'task.toml'));
+  const settings = readSettings(folder);
   if (!settings.ok) return settings;
-  const unsupported = cannotRun(settings.value, folder);
-  if (unsupported) return unsupported;
   const instruction = readIfThere(join(folder, 'instruction.md')) ?? '';
   if (instruction.trim() === '')
     return importFailure('empty_instruction', `${join(folder, 'instruction.md')} is empty`, 'Write the task into it.');
-  const found = environment(folder);
-  return found.ok ? ok(taskOf({ request, folder, settings: settings.value, instruction, found: found.value })) : found;
+  const found = environment(folder, settings.value);
+  if (!found.ok) return found;
+  const tests = readTests(folder, settings.value.toml, found.value);
+  return ok(taskOf({ request, folder, settings: settings.value, instruction, found: found.value, tests }));
 }
 
-function readToml(file: string): Result<TaskToml, Failure> {
-  let value: unknown;
-  try {
-    value = parse(readIfThere(file) ?? '');
-  } catch (cause) {
-    if (!(cause instanceof TomlError)) throw cause;
-    const [what = ''] = cause.message.split('\n');
-    return importFailure('bad_toml', `${file}:${cause.line}:${cause.column}: ${what}`, 'Correct it; it must be TOML.');
-  }
-  const parsed = taskToml.safeParse(value);
-  if (parsed.success) return ok(parsed.data);
-  const [issue] = parsed.error.issues;
-  return importFailure('bad_task', `${file}: ${issue?.path.join('.')}: ${issue?.message}`, 'Correct the value.');
-}
-
-/** What makes a task one for Harbor alone. */
-function cannotRun({ steps, verifier }: TaskToml, folder: string): ReturnType<typeof importFailure> | null {
-  const only = (what: string): ReturnType<typeof importFailure> =>
-    importFailure('needs_harbor', `${folder}: ${what}`, 'Run it with Harbor itself; hma init takes single-step tasks.');
-  if (steps && steps.length > 0) return only(`the task has ${steps.length} steps`);
-  if (verifier?.environment_mode === 'separate') return only('its verifier wants a machine of its own');
-  const services = ['docker-compose.yaml', 'docker-compose.yml'].find((name) =>
-    existsSync(join(folder, 'environment', name)),
-  );
-  return services === undefined ? null : only(`environment/${services} starts services`);
-}
-
-function environment(folder: string): Result<EnvironmentFiles, Failure> {
+function environment(folder: string, { toml }: HarborSettings): Result<EnvironmentFiles, Failure> {
   const place = join(folder, 'environment');
-  if (!existsSync(place))
-    return importFailure('not_harbor', `${place} is missing`, 'It holds the files that the task begins with.');
-  const found = environmentFiles(place);
+  const found = environmentFiles(place, toml.environment?.workdir);
   const escaping = found.escapes === null ? [] : [join(place, found.escapes)];
-  if (existsSync(join(folder, 'tests'))) filesBelow(join(folder, 'tests'), escaping);
+  filesBelow(join(folder, 'tests'), escaping);
   if (escaping[0] !== undefined)
     return importFailure(
       'link_outside',
@@ -131,80 +68,59 @@ function environment(folder: string): Result<EnvironmentFiles, Failure> {
       `the task lives in ${found.app}, which can't be made beside what this machine has there`,
       'Set another WORKDIR in environment/Dockerfile, such as /app.',
     );
-  if (found.files.size > 0) return ok(found);
-  return importFailure(
-    'no_files',
-    `${place} has no file that comes to lie below ${found.app}`,
-    'Copy the task’s files there in its Dockerfile (COPY), or put them beside it without COPY.',
-  );
+  return ok(found);
 }
 
 interface Read {
   readonly request: HarborRequest;
   readonly folder: string;
-  readonly settings: TaskToml;
+  readonly settings: HarborSettings;
   readonly instruction: string;
   readonly found: EnvironmentFiles;
+  readonly tests: TestsRead;
 }
-
-/** Which number of reward.json is the score: the measured one where the tests write it and the task says which way is better. */
-interface Scoring {
-  readonly key: string;
-  readonly metric: MetricFound & { readonly baseline?: number; readonly reference?: number };
-}
-
-function scoringOf({ settings, folder }: Read): Scoring {
-  const { optimization } = settings;
-  const tests = filesBelow(join(folder, 'tests')).map((path) => readIfThere(join(folder, 'tests', path)) ?? '');
-  const keys = ['metric', ...(optimization?.metric === undefined ? [] : [optimization.metric])];
-  const key = keys.find((each) =>
-    tests.some((text) => new RegExp(`["']${escaped(each)}\\\\?["']\\s*\\]?\\s*[:=]`).test(text)),
-  );
-  if (optimization?.direction === undefined || key === undefined)
-    return { key: 'reward', metric: { name: 'reward', direction: 'maximize' } };
-  const [baseline, reference] = [optimization.baseline?.score, optimization.reference?.score];
-  return {
-    key,
-    metric: {
-      name: optimization.metric ?? 'metric',
-      direction: /^(lower|minimize)$/.test(optimization.direction) ? 'minimize' : 'maximize',
-      ...(baseline === undefined ? {} : { baseline }),
-      ...(reference === undefined ? {} : { reference }),
-    },
-  };
-}
-
-const escaped = (text: string): string => text.replaceAll(/[^\w]/g, '\\$&');
 
 const shortest = (ms: number): string =>
   ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : ms % 60_000 === 0 ? `${ms / 60_000}m` : `${Math.ceil(ms / 1000)}s`;
 
 function taskOf(read: Read): ImportedTask {
-  const { request, folder, settings, instruction, found } = read;
-  const { key, metric } = scoringOf(read);
+  const { request, folder, settings, instruction, found, tests } = read;
+  const { verifier, agent, task, environment: machine } = settings.toml;
   const beside = hiddenBeside(request.workspace);
-  const parts = partsOf(found, toldFiles(instruction, found));
-  const given = Object.entries(settings.verifier?.env ?? {}).map(([name, value]) => [name, String(value)] as const);
+  const told = toldFiles(instruction, found);
+  // a task that names no file of its own is about its whole folder, with what will be made there
+  const whole = told.edited.length + told.kept.length === 0;
+  const root = whole ? posix.basename(found.app) : '.';
+  const parts = whole ? { candidate: [`${root}/**`], protected: [] } : partsOf(found, told);
+  const given = Object.entries({ ...machine?.env, ...verifier?.env }).map(
+    ([name, value]) => [name, String(value)] as const,
+  );
   const env = Object.fromEntries(given.filter(([, value]) => !value.includes('${')));
-  const total = request.total ?? shortest(Math.max(leastTotalMs, (settings.agent?.timeout_sec ?? 6 * 3600) * 1000));
-  const name = (settings.task?.name ?? basename(folder)).replace(/^.*\//, '');
+  const total = request.total ?? shortest(Math.max(leastTotalMs, (agent?.timeout_sec ?? 6 * 3600) * 1000));
+  const { key, metric } = tests.scoring;
+  const laid = (path: string): string => posix.join(root, path);
   return {
     contract: {
-      name,
+      name: (task?.name ?? basename(folder)).replace(/^.*\//, ''),
       origin: `The Harbor task ${basename(folder)}`,
       objectiveFile: 'OBJECTIVE.md',
       ...parts,
       evaluate: {
         command: ['node', join(beside, 'evaluate.mjs')],
-        timeout: shortest((settings.verifier?.timeout_sec ?? 600) * 1000),
+        timeout: shortest((verifier?.timeout_sec ?? 600) * 1000),
         hidden: [beside],
-        binds: [{ from: '.', to: found.app }, { from: join(beside, 'tests'), to: '/tests' }, { to: '/logs' }],
+        binds: [
+          { from: root, to: found.app },
+          { from: join(beside, 'tests'), to: '/tests' },
+          ...[...new Set([...found.beside.keys()].map(topOf))].map((to) => ({ from: join(beside, 'image', to), to })),
+          { to: '/logs' },
+        ],
       },
       grade: null,
       metric,
       feedback: 'score',
       isolation: {
-        ...(settings.environment?.allow_internet === false ? { network: 'none' as const } : {}),
+        ...(settings.network === 'none' ? { network: 'none' as const } : {}),
         readable: [],
         hidden: [folder],
       },
@@ -212,45 +128,74 @@ function taskOf(read: Read): ImportedTask {
       review: reviewFor(total),
     },
     workspace: [
-      { to: 'OBJECTIVE.md', text: objective(instruction, found.app) },
-      ...[...found.files].map(([to, copy]) => ({ to, copy })),
+      { to: 'OBJECTIVE.md', text: objective(instruction, found.app, root) },
+      ...[...found.files].map(([to, file]) => ({ to: laid(to), ...file })),
+      ...(whole && found.files.size === 0 ? [{ to: laid('.gitkeep'), text: '' }] : []),
     ],
     hidden: [
       { to: 'tests', copy: join(folder, 'tests') },
+      ...[...found.beside].map(([to, file]) => ({ to: join('image', to), ...file })),
       { to: 'evaluate.mjs', copy: shipped('evaluators', 'harbor.mjs') },
-      { to: 'task.json', text: `${JSON.stringify({ app: found.app, key, env }, null, 2)}\n` },
+      { to: 'task.json', text: `${JSON.stringify({ workdir: found.workdir, key, env }, null, 2)}\n` },
     ],
     remarks: remarksOf(read, {
-      key,
+      whole,
+      made: told.edited.filter((path) => !isThere(path, found.files)),
       unset: given.filter(([variable]) => !(variable in env)).map(([variable]) => variable),
     }),
   };
 }
 
-const objective = (instruction: string, app: string): string =>
-  `Where this text says \`${app}\`, it means your working folder. The tests are run by submitting; they are not in it.\n\n${instruction.trim()}\n`;
+const objective = (instruction: string, app: string, root: string): string =>
+  `Where this text says \`${app}\`, it means ${root === '.' ? 'your working folder' : `the folder \`${root}\` of your working folder`}. The tests are run by submitting; they are not in it.\n\n${instruction.trim()}\n`;
 
+/** What a person should know of an import: what was guessed, left out, and is to be done by hand. */
 function remarksOf(
-  { settings, found }: Read,
-  { key, unset }: { key: string; unset: readonly string[] },
+  { request, settings, found, tests }: Read,
+  { whole, made, unset }: { whole: boolean; made: readonly string[]; unset: readonly string[] },
 ): readonly string[] {
-  const { optimization, environment: machine } = settings;
+  const { optimization, environment: machine } = settings.toml;
   const anchors = optimization?.baseline?.score ?? optimization?.reference?.score;
+  const beside = hiddenBeside(request.workspace);
+  const some = (condition: boolean, ...lines: readonly string[]): readonly string[] => (condition ? lines : []);
   return [
-    ...(key === 'reward' && anchors !== undefined
-      ? ['The score is the reward; baseline and reference of task.toml are in another unit and were not taken over.']
-      : []),
-    ...(found.steps.length > 0
-      ? [
-          `What the Dockerfile does was not done; this machine must have it:`,
-          ...found.steps.map((step) => `  ${step.slice(0, 120)}`),
-        ]
-      : []),
-    ...(found.left.length > 0 ? [`Not below ${found.app}, so left out: ${found.left.join('; ')}`] : []),
-    ...(found.steps.length === 0 && machine?.docker_image !== undefined
-      ? [`The image ${machine.docker_image} is not used; this machine must have what the tests need.`]
-      : []),
-    ...(unset.length > 0 ? [`Variables of the tests that hold a secret were left out: ${unset.join(', ')}`] : []),
+    ...some(
+      whole,
+      `The instruction names no file to edit, so all of ${found.app} is the candidate: narrow \`candidate\` where you know better.`,
+    ),
+    ...some(
+      made.length > 0,
+      `To be made, as the instruction says: ${made.join(', ')}. A submission must have all of them; correct \`candidate\` where that is wrong.`,
+    ),
+    ...some(
+      tests.scoring.key === 'reward' && anchors !== undefined,
+      'The score is the reward; baseline and reference of task.toml are in another unit and were not taken over.',
+    ),
+    ...some(
+      found.steps.length > 0,
+      'What the Dockerfile does was not done; this machine must have it:',
+      ...found.steps.map((step) => `  ${step.slice(0, 120)}`),
+    ),
+    ...some(
+      found.left.length > 0,
+      `Nothing can be shown there, so left out: ${[...new Set(found.left)].slice(0, 8).join('; ')}`,
+    ),
+    ...some(
+      tests.missing.length > 0,
+      `The tests name what is not here: ${tests.missing.join(', ')}. Lay it below ${join(beside, 'image')}, and add it to evaluate.binds.`,
+    ),
+    ...some(
+      tests.installs.length > 0,
+      `tests/test.sh installs or downloads while it runs (${tests.installs.join(', ')}), which can't work in isolation: have it on this machine, and take those lines out of ${join(beside, 'tests', 'test.sh')}.`,
+    ),
+    ...some(
+      machine?.docker_image !== undefined && found.steps.length === 0,
+      `The image ${machine?.docker_image} is not used; this machine must have what the tests need.`,
+    ),
+    ...some((machine?.gpus ?? 0) > 0, 'The task wants a GPU; its tests see those of this machine.'),
+    ...some(settings.compose !== null, `Of environment/${settings.compose} only the network was taken over.`),
+    ...some(settings.network === 'some', 'The task allows some hosts only; here the tests reach the whole network.'),
+    ...some(unset.length > 0, `Variables of the tests that hold a secret were left out: ${unset.join(', ')}`),
   ];
 }
 
