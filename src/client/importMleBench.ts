@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { ok, type Result } from '../base/result.ts';
 import { medalThresholds } from '../task/medals.ts';
 import type { Failure } from './failure.ts';
-import { importFailure, hiddenBeside, shipped, sourceFolder, type ImportedTask } from './importTask.ts';
+import { importFailure, hiddenBeside, isWithin, shipped, sourceFolder, type ImportedTask } from './importTask.ts';
 import { reviewFor } from './setupWrite.ts';
 
 type Direction = 'maximize' | 'minimize';
@@ -20,8 +20,17 @@ export interface MleBenchRequest {
   readonly direction: string | undefined;
   /** The competition's leaderboard.csv where a person names it. */
   readonly leaderboard: string | undefined;
-  /** The `mlebench` program, and the folders that it needs where they don't belong to the system; null where it is not installed. */
-  readonly mlebench: { readonly program: string; readonly folders: readonly string[] } | null;
+  /** The sample submission where a person names it. */
+  readonly sample: string | undefined;
+  /**
+   * The `mlebench` program, the folders that it needs where they don't belong to the system, and its package's folder where that is known;
+   * null where it is not installed.
+   */
+  readonly mlebench: {
+    readonly program: string;
+    readonly folders: readonly string[];
+    readonly package: string | null;
+  } | null;
 }
 
 /**
@@ -29,7 +38,8 @@ export interface MleBenchRequest {
  * `data`, its private part is for the official grader alone. Agents are told only whether a submission's form is right.
  */
 export function readMleBench(request: MleBenchRequest): Result<ImportedTask, Failure> {
-  const source = sourceFolder(request.folder, request.workspace);
+  const named = isPrepared(request.folder) ? dirname(request.folder) : request.folder;
+  const source = sourceFolder(named, request.workspace);
   if (!source.ok) return source;
   const folder = source.value;
   const [open, secret] = [join(folder, 'prepared', 'public'), join(folder, 'prepared', 'private')];
@@ -47,13 +57,17 @@ export function readMleBench(request: MleBenchRequest): Result<ImportedTask, Fai
       `${join(open, 'description.md')} is missing`,
       'Put the competition’s description there.',
     );
-  const sample = sampleIn(open);
-  if (sample === undefined)
+  const sample = request.sample ?? sampleIn(open);
+  if (sample === undefined || !existsSync(sample))
     return importFailure(
       'no_sample',
-      `${open} has no sample submission`,
-      'Put it there as sample_submission.csv: the form of submissions is checked against it.',
+      sample === undefined ? `${open} has no sample submission` : `${sample} is missing`,
+      'Name it with --sample FILE: the form of submissions is checked against it.',
     );
+  for (const file of [description, sample]) {
+    const pointer = pointerFailure(file);
+    if (pointer) return pointer;
+  }
   const board = leaderboardOf(request, folder);
   if (!board.ok) return board;
   const direction = directionOf(request.direction, board.value);
@@ -72,11 +86,28 @@ export function readMleBench(request: MleBenchRequest): Result<ImportedTask, Fai
   );
 }
 
+/** Whether a folder is a competition's `prepared`, not what holds it. */
+const isPrepared = (folder: string): boolean =>
+  basename(folder) === 'prepared' && existsSync(join(folder, 'public')) && existsSync(join(folder, 'private'));
+
+/** The refusal of a file that Git LFS has left its pointer for. */
+function pointerFailure(file: string): ReturnType<typeof importFailure> | null {
+  // a pointer has about 130 bytes; what is larger may be very large
+  const isPointer = statSync(file).size < 1024 && readFileSync(file, 'utf8').startsWith('version https://git-lfs.');
+  return isPointer
+    ? importFailure(
+        'lfs_pointer',
+        `${file} is a pointer of Git LFS, not the file itself`,
+        'Fetch it in its repository: git lfs pull.',
+      )
+    : null;
+}
+
 /** The sample submission: at the top of the public part, or one folder deeper. */
 function sampleIn(open: string): string | undefined {
   const named = (folder: string): string[] =>
     readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && /sample.?submission.*\.csv$/i.test(entry.name))
+      .filter((entry) => entry.isFile() && /(sample.?submission|random.?prediction).*\.csv$/i.test(entry.name))
       .map((entry) => join(folder, entry.name))
       .toSorted((a, b) => a.length - b.length);
   const deeper = readdirSync(open, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -89,8 +120,12 @@ interface Leaderboard {
   readonly scores: readonly number[];
 }
 
-function leaderboardOf({ leaderboard }: MleBenchRequest, folder: string): Result<Leaderboard | null, Failure> {
-  const file = leaderboard ?? [join(folder, 'leaderboard.csv')].find((each) => existsSync(each));
+function leaderboardOf(
+  { leaderboard, mlebench }: MleBenchRequest,
+  folder: string,
+): Result<Leaderboard | null, Failure> {
+  const ofPackage = join(mlebench?.package ?? folder, 'competitions', basename(folder), 'leaderboard.csv');
+  const file = leaderboard ?? [join(folder, 'leaderboard.csv'), ofPackage].find((each) => existsSync(each));
   if (file === undefined) return ok(null);
   if (!existsSync(file))
     return importFailure(
@@ -98,6 +133,8 @@ function leaderboardOf({ leaderboard }: MleBenchRequest, folder: string): Result
       `${file} is missing`,
       'Name the leaderboard file, or leave --leaderboard out.',
     );
+  const pointer = pointerFailure(file);
+  if (pointer) return pointer;
   const [header = '', ...rows] = readFileSync(file, 'utf8')
     .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
@@ -219,6 +256,9 @@ function taskOf(read: Read): ImportedTask {
     remarks: [
       'Agents are told only whether a submission’s form is right (feedback: blind); let them report their own validation with hma submit --score.',
       `data is a link to ${open}: nothing is copied, and with isolation nobody can write there.`,
+      ...(isWithin(open, sample)
+        ? []
+        : ['The sample submission is not among the public files: say in OBJECTIVE.md what a submission looks like.']),
       ...(grades
         ? []
         : [

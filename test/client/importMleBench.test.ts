@@ -121,6 +121,48 @@ describe('hma init --mle-bench', () => {
     });
   });
 
+  test('what lies elsewhere: `prepared` itself, a sample under another name or named, the leaderboard of an installed package', async () => {
+    const sample = competition['prepared/public/sample_submission.csv'];
+    const { room, folder } = competitionRoom({
+      'prepared/public/sample_submission.csv': null,
+      'prepared/public/randomPredictions.csv': sample,
+      'leaderboard.csv': null,
+    });
+    const shippedBoard = { 'repository/mlebench/competitions/irises/leaderboard.csv': competition['leaderboard.csv'] };
+    const path = withGrader(room);
+    write(room.at('.'), {
+      ...shippedBoard,
+      'tools/lib/python3.12/site-packages/own.pth': `${room.at('repository')}\n`,
+    });
+    const made = await room.init(['--mle-bench', join(folder, 'prepared')], path);
+    expect(made).toMatchObject({ exit: 0, err: '' });
+    const { contract } = await room.contract();
+    expect(contract).toMatchObject({ name: 'irises', metric: { direction: 'maximize' } });
+    expect(contract.isolation.readable).toEqual([
+      join(folder, 'prepared/public'),
+      room.at('tools'),
+      room.at('repository'),
+    ]);
+  });
+
+  test('a sample submission that is named, though it is not public, is what forms are looked at by', async () => {
+    const { room, folder } = competitionRoom({
+      'prepared/public/sample_submission.csv': null,
+      'prepared/private/sample_submission.csv': 'id,label\n1,a\n',
+    });
+    const made = await room.init([
+      '--mle-bench',
+      folder,
+      '--sample',
+      join(folder, 'prepared/private/sample_submission.csv'),
+    ]);
+    expect(made.out).toContain('The sample submission is not among the public files');
+    expect((await room.evaluate({ 'submission.csv': 'id,label\n1,x\n' }, 'evaluation', tier)).verdict).toEqual({
+      kind: 'scored',
+      score: 0,
+    });
+  });
+
   test('the official grader is the hidden grade: its score, an invalid submission, and no report at all', async () => {
     const { room, folder } = competitionRoom();
     await room.init(['--mle-bench', folder], withGrader(room));
@@ -175,6 +217,13 @@ describe('hma init --mle-bench', () => {
     ],
     ['without a private part', { 'prepared/private': null }, [], /prepared\/private is missing/],
     ['without a description', { 'prepared/public/description.md': null }, [], /description\.md is missing/],
+    [
+      'with a pointer of Git LFS',
+      { 'leaderboard.csv': 'version https://git-lfs.github.com/spec/v1\noid sha256:1\n' },
+      [],
+      /leaderboard\.csv is a pointer of Git LFS[^]*git lfs pull/,
+    ],
+    ['with a sample that is not there', {}, ['--sample', 'nowhere.csv'], /nowhere\.csv is missing/],
     ['without a sample', { 'prepared/public/sample_submission.csv': null }, [], /has no sample submission/],
     ['without a way', { 'leaderboard.csv': null }, [], /no leaderboard\.csv that tells[^]*--direction maximize/],
     ['with a flat leaderboard', { 'leaderboard.csv': 'score\n1\n1\n' }, [], /first and last scores are equal/],

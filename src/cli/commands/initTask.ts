@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 import { createFileAtomic } from '../../base/files.ts';
 import { findProgram, programFolders } from '../../base/program.ts';
@@ -8,9 +8,10 @@ import { ok, refused, type Result } from '../../base/result.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { importedContractText } from '../../client/importContract.ts';
 import { readHarborTask, servesAbsolutePaths } from '../../client/importHarbor.ts';
-import { readMleBench } from '../../client/importMleBench.ts';
-import { hiddenBeside, importFailure, layOut, type ImportedTask } from '../../client/importTask.ts';
+import { readMleBench, type MleBenchRequest } from '../../client/importMleBench.ts';
+import { hiddenBeside, importFailure, isWithin, layOut, type ImportedTask } from '../../client/importTask.ts';
 import { kernelTemplate, templates } from '../../client/kernelTemplate.ts';
+import { packageOf } from '../../client/mlebenchPackage.ts';
 import type { SetupAgents } from '../../client/setupWrite.ts';
 import { probeTiers } from '../../machines/probeTiers.ts';
 import type { Desk } from '../desk.ts';
@@ -22,6 +23,7 @@ export interface TaskOrigin {
   readonly template?: string;
   readonly direction?: string;
   readonly leaderboard?: string;
+  readonly sample?: string;
 }
 
 /** Whether a task is to be taken from somewhere. */
@@ -58,15 +60,28 @@ export async function readTask(
       folder: resolve(desk.cwd, origin.mleBench),
       direction: origin.direction,
       leaderboard: origin.leaderboard === undefined ? undefined : resolve(desk.cwd, origin.leaderboard),
-      mlebench: mlebench.ok
-        ? { program: mlebench.value, folders: await ownFolders(mlebench.value, desk.env['HOME']) }
-        : null,
+      sample: origin.sample === undefined ? undefined : resolve(desk.cwd, origin.sample),
+      mlebench: mlebench.ok ? await mlebenchOf(mlebench.value, desk.env['HOME']) : null,
     });
   }
   const read = readHarborTask({ ...given, folder: resolve(desk.cwd, origin.harbor ?? '.') });
   if (!read.ok) return read;
   const served = await absolutePathsHere(desk, given.workspace);
   return served.ok ? read : served;
+}
+
+/** An installed mlebench: what it needs to be readable, its package's repository too where it is installed as editable. */
+async function mlebenchOf(
+  program: string,
+  home: string | undefined,
+): Promise<NonNullable<MleBenchRequest['mlebench']>> {
+  const found = packageOf(program);
+  const folders = await ownFolders(program, home);
+  const around = found === null ? [] : [dirname(found)];
+  const more = around.filter(
+    (folder) => !/^\/(usr|bin|opt)(\/|$)/.test(folder) && !folders.some((own) => isWithin(own, folder)),
+  );
+  return { program, folders: [...folders, ...more], package: found };
 }
 
 /** The folders of a program that a stronger isolation may not show by itself: not those of the system. */
