@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { processDesk } from '../../src/cli/desk.ts';
 import { commandLine } from '../../src/cli/program.ts';
 import { isSessionCommand } from '../../src/session/main.ts';
+import { contractSource } from '../../src/task/schema.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const program = commandLine(processDesk(), () => async () => undefined);
@@ -39,5 +41,16 @@ test.each(documents)('%s names only commands and options that exist', (path) => 
       !command || options.some((option) => option !== '--help' && !command.options.some(({ long }) => long === option))
     );
   });
+  expect(wrong).toEqual([]);
+});
+
+/** The least that a contract needs, for examples that show only some of its keys. */
+const least = { objective: 'x', candidate: 'x', evaluate: 'x' };
+
+test.each(documents)('%s shows parts of hma.yaml that are right', (path) => {
+  const examples = [...readFileSync(join(repository, path), 'utf8').matchAll(/^```yaml\n(.*?)^```/gmsu)].map(
+    ([, text]) => parse(text ?? '') as object,
+  );
+  const wrong = examples.flatMap((example) => contractSource.safeParse({ ...least, ...example }).error?.issues ?? []);
   expect(wrong).toEqual([]);
 });
