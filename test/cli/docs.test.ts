@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -53,4 +53,22 @@ test.each(documents)('%s shows parts of hma.yaml that are right', (path) => {
   );
   const wrong = examples.flatMap((example) => contractSource.safeParse({ ...least, ...example }).error?.issues ?? []);
   expect(wrong).toEqual([]);
+});
+
+/** GitHub's anchors of a document's headings. */
+const anchorsIn = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gmu)].map(([, heading]) =>
+    (heading ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test.each(documents)('%s leads only to files and headings that are there', (path) => {
+  const text = readFileSync(join(repository, path), 'utf8').replace(/^```.*?^```/gmsu, '');
+  const wrong = [...text.matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]*))?\)/gu)].filter(([, file, anchor]) => {
+    const target = file === '' ? join(repository, path) : join(repository, dirname(path), file ?? '');
+    return !existsSync(target) || (anchor !== undefined && !anchorsIn(target).includes(anchor));
+  });
+  expect(wrong.map(([link]) => link)).toEqual([]);
 });
