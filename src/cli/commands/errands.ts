@@ -1,3 +1,4 @@
+import { sayScore } from '../../base/numbers.ts';
 import { count } from '../../base/words.ts';
 import { failure } from '../../client/failure.ts';
 import { findRun } from '../../client/lookup.ts';
@@ -9,6 +10,7 @@ import { candidatesOutput } from '../schemas.ts';
 import { candidatesReport } from '../statusReport.ts';
 import { reach, type Wish } from './intents.ts';
 import type { RunOptions } from './looking.ts';
+import { sayRepeats } from './showing.ts';
 
 /** What `hma grade` may be told. */
 export interface GradeOptions extends RunOptions {
@@ -36,7 +38,7 @@ export const reevaluate = (
   options: RunOptions & { readonly times?: number },
 ): Promise<number> => errand(desk, { kind: 'reevaluate', candidate, times: options.times ?? 5 }, options);
 
-/** Asks the run, waits until all of it is done, and shows the candidates. */
+/** Asks the run, waits until all of it is done, and shows what came of it. */
 async function errand(desk: Desk, wish: Wish, options: RunOptions): Promise<number> {
   const json = options.json ?? false;
   const place = findRun({ ...desk, run: options.run });
@@ -68,11 +70,18 @@ async function errand(desk: Desk, wish: Wish, options: RunOptions): Promise<numb
     const { state } = connection;
     if (!state) return exitCodes.ok;
     if (json) await sayJson(desk, candidatesOutput.parse(candidatesReport(state, state.archive)));
-    else await sayLines(desk, candidatesPage(state, state.archive, paperOf(desk)));
+    else await sayLines(desk, outcomeLines(state, wish, desk));
     return exitCodes.ok;
   } finally {
     connection.close();
   }
+}
+
+/** What further runs of the evaluator gave beside a candidate's score; else all candidates, with their grades. */
+function outcomeLines(state: RunState, wish: Wish, desk: Desk): string[] {
+  const again = wish.kind === 'reevaluate' && state.archive.find(({ id }) => id === wish.candidate);
+  if (!again || !again.reevaluations) return candidatesPage(state, state.archive, paperOf(desk));
+  return [`${again.id}: ${sayRepeats(again.reevaluations)}; the score that counts stays ${sayScore(again.score)}`];
 }
 
 const progress = (state: RunState | null): string => {

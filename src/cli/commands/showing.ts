@@ -168,7 +168,7 @@ function showReport(shown: Shown) {
 }
 
 /** `0.4123 ± 0.0021 over 5 more runs`. */
-function sayRepeats(reevaluations: readonly Reevaluation[]): string {
+export function sayRepeats(reevaluations: readonly Reevaluation[]): string {
   const { scored, unscored, mean, error } = repeatsOf(reevaluations);
   const value = mean === null ? '—' : `${sayScore(mean)} ± ${error === null ? '—' : sayScore(error)}`;
   return `${value} over ${count(scored, 'more run')}${unscored === 0 ? '' : `, and ${unscored} without a score`}`;
