@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  constants,
+  constants as fileConstants,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -12,13 +12,17 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname } from 'node:path';
 
 import { ok, refused, type Result } from './result.ts';
 
-/** The code of a system error (`ENOENT`, `ENOSPC` …), or undefined for anything else. */
-export const errorCode = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+/** The code of a system error (`ENOENT`, `ENOSPC` …), or undefined for anything else. A quota's, which Node's libuv doesn't know by name, is `EDQUOT`. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+  const isQuota = error.code === 'UNKNOWN' && 'errno' in error && error.errno === -constants.errno.EDQUOT;
+  return isQuota ? 'EDQUOT' : error.code;
+}
 
 /** Writes all the bytes at a place in the file, however many writes the kernel makes of it. Throws the system's error. */
 export function writeFully(fd: number, bytes: Uint8Array, position: number): void {
@@ -113,7 +117,10 @@ const largestText = 64 * 1024 * 1024;
  * file fill its memory. Throws the system's error, or an Error that says what it is instead.
  */
 export function readTextFile(path: string, { followLinks = true }: ReadOptions = {}): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (followLinks ? 0 : constants.O_NOFOLLOW));
+  const fd = openSync(
+    path,
+    fileConstants.O_RDONLY | fileConstants.O_NONBLOCK | (followLinks ? 0 : fileConstants.O_NOFOLLOW),
+  );
   try {
     const stats = fstatSync(fd);
     if (!stats.isFile()) throw new Error(`${path} is not a regular file`);

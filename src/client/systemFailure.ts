@@ -1,3 +1,4 @@
+import { errorCode } from '../base/files.ts';
 import { failure, type Failure } from './failure.ts';
 
 const words: Readonly<Record<string, readonly [what: string, fix: string]>> = {
@@ -18,7 +19,8 @@ const words: Readonly<Record<string, readonly [what: string, fix: string]>> = {
 /** A system's error about a file as a failure, with the file's path; undefined for any other error. */
 export function systemFailure(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code = '', path } = error as NodeJS.ErrnoException;
+  const { path } = error as NodeJS.ErrnoException;
+  const code = errorCode(error) ?? '';
   const said = Object.hasOwn(words, code) ? words[code] : undefined;
   if (said === undefined || path === undefined) return undefined;
   const [what, fix] = said;

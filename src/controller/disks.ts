@@ -1,6 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { diskGrowth } from '../analysis/disk.ts';
 import { sayDiskPlace, sayGrowth } from '../analysis/diskWords.ts';

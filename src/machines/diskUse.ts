@@ -34,8 +34,8 @@ export async function measureFolders(
   if (!(await ended)) return folders.map(() => null);
   const sizes = new Map(
     lines.flatMap((line) => {
-      const [kilobytes = '', folder] = line.split('\t');
-      return folder === undefined ? [] : [[folder, Number(kilobytes) * 1024] as const];
+      const tab = line.indexOf('\t');
+      return tab < 0 ? [] : [[line.slice(tab + 1), Number(line.slice(0, tab)) * 1024] as const];
     }),
   );
   return folders.map((folder) => (there.includes(folder) ? (sizes.get(folder) ?? null) : 0));

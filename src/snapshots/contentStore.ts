@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, copyFile, link, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from './refusals.ts';
+import { errorCode } from '../base/files.ts';
 import { syncFolder } from './durable.ts';
 
 /** Where and how large a stored file is. */

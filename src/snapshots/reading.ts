@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { errorCode } from '../base/files.ts';
 import { pathBytes } from './bytePaths.ts';
 import type { ContentStore } from './contentStore.ts';
 import { blobId } from './fastImport.ts';
@@ -14,7 +15,7 @@ import {
   type Folder,
   type FolderCursor,
 } from './folders.ts';
-import { Changed, errorCode, readingError } from './refusals.ts';
+import { Changed, readingError } from './refusals.ts';
 import type { Content, Remembered } from './statCache.ts';
 import { sameStamp, stampOf, type Node } from './walk.ts';
 

@@ -1,4 +1,6 @@
 import { statfsSync } from 'node:fs';
+
+import { errorCode } from '../base/files.ts';
 import type { CaptureRefusal } from './port.ts';
 
 /** Carries a capture's refusal out of deep calls inside this folder; turned back into data by the store, never seen outside. */
@@ -20,10 +22,6 @@ export class Changed extends Error {
     this.path = path;
   }
 }
-
-/** The system's error code, if it is a system error. */
-export const errorCode = (error: unknown): string | undefined =>
-  error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 
 /** Whether an error says that no space (or quota) is left. */
 export function isDiskFull(error: unknown): boolean {

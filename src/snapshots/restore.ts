@@ -16,6 +16,7 @@ import {
 import { hash } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../base/files.ts';
 import { breather } from './breather.ts';
 import { pathBytes } from './bytePaths.ts';
 import type { ContentStore } from './contentStore.ts';
@@ -24,7 +25,7 @@ import { childPath, FolderCursor, openAbsolute, openFolder, splitPath, type Fold
 import type { Manifest, ManifestEntry } from './manifest.ts';
 import { readObjects } from './objects.ts';
 import type { Restored, RestoreRefusal } from './port.ts';
-import { errorCode, isDiskFull } from './refusals.ts';
+import { isDiskFull } from './refusals.ts';
 import type { Repository } from './repository.ts';
 import { globMatcher, isGlob } from './selection.ts';
 

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { errorCode } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { adoptSnapshots, type Adopted } from './adopt.ts';
 import { captureObjects } from './capture.ts';
@@ -13,7 +14,7 @@ import { openAbsolute, type Folder } from './folders.ts';
 import { contentHash, readManifest, type Manifest } from './manifest.ts';
 import { readObjects } from './objects.ts';
 import type { CaptureRefusal, CaptureRequest, Snapshot, SnapshotDamage, Snapshots, SnapshotsReader } from './port.ts';
-import { errorCode, isDiskFull, Refusal, storeRefusal } from './refusals.ts';
+import { isDiskFull, Refusal, storeRefusal } from './refusals.ts';
 import {
   getRef,
   isRefName,

@@ -1,9 +1,10 @@
 import type { BigIntStats, Dirent } from 'node:fs';
+import { errorCode } from '../base/files.ts';
 import { breather } from './breather.ts';
 import { joinBytes, pathBytes, pathText } from './bytePaths.ts';
 import { FolderCursor, listFolder, openFolder, splitPath, statChild, type Folder } from './folders.ts';
 import type { CaptureRequest } from './port.ts';
-import { errorCode, readingError, Refusal } from './refusals.ts';
+import { readingError, Refusal } from './refusals.ts';
 import { globBase, globMatcher, isGlob, type Selection } from './selection.ts';
 
 /** What the file system says about one path at one moment; equal stamps mean that nothing was written in between (see statCache.ts). */

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { ballastBytes, ensureBallast, freeBytes, releaseBallast } from '../../src/machines/disk.ts';
+import { ballastBytes, ensureBallast, freeBytes, fullnessOf, releaseBallast } from '../../src/machines/disk.ts';
+import { measureFolders } from '../../src/machines/diskUse.ts';
 import { listGpuProcesses, listGpus } from '../../src/machines/gpus.ts';
 import { identify } from '../../src/machines/processes.ts';
 import { treeActivity } from '../../src/machines/treeActivity.ts';
@@ -77,6 +78,32 @@ test('a tree is busy when a GPU that one of its processes uses is; another tree 
   } finally {
     child.kill('SIGKILL');
   }
+});
+
+test('what an error says of room: a quota, which Node calls unknown, bytes, or something else; also from below another error', () => {
+  const of = (code: string, errno: number): Error => Object.assign(new Error(`${code}: x, write`), { code, errno });
+  const quota = of('UNKNOWN', -constants.errno.EDQUOT);
+  expect(fullnessOf(quota, folder)).toBe('quota');
+  expect(fullnessOf(new Error('the ledger', { cause: quota }), folder)).toBe('quota');
+  expect(fullnessOf(new Error('fatal: write error: Disk quota exceeded'), folder)).toBe('quota');
+  expect(fullnessOf(of('ENOSPC', -constants.errno.ENOSPC), folder)).toBe('space');
+  expect(fullnessOf(of('UNKNOWN', -1), folder)).toBeNull();
+  expect(fullnessOf(new Error('something else', { cause: 'text' }), folder)).toBeNull();
+});
+
+test('folders are measured by what they take on disk, one that is not there as nothing, and a walk that takes too long as unknown', async () => {
+  const [a, b] = [join(folder, 'a'), join(folder, 'b\tc')];
+  for (const one of [a, b]) mkdirSync(one);
+  writeFileSync(join(a, 'one'), Buffer.alloc(1_000_000, 1));
+  linkSync(join(a, 'one'), join(b, 'the same'));
+  const given = { timeoutMs: 60_000, path: path ?? '' };
+  const [sizeA, sizeB, gone] = await measureFolders([a, b, join(folder, 'gone')], given);
+  expect(sizeA).toBeGreaterThanOrEqual(1_000_000);
+  expect(sizeA).toBeLessThan(1_100_000);
+  expect(sizeB).toBeLessThan(100_000);
+  expect(gone).toBe(0);
+  expect(await measureFolders([a], { ...given, path: folder })).toEqual([null]);
+  expect(await measureFolders(['/'], { ...given, timeoutMs: 1 })).toEqual([null]);
 });
 
 test('the ballast holds its room until it is released', () => {

@@ -11,9 +11,9 @@ export const pauses: Readonly<Record<PauseReason, Explanation>> = {
   },
   disk_low: {
     means:
-      'Less is free than `limits.diskFloor`, where the state folder or the workspace lies; or a submission did not fit any more.',
-    did: 'Paused before anything was torn, and freed its ballast, a file kept for this, so that the pause could be written down.',
-    you: 'Free some space (`hma gc`, `hma remove RUN`, caches in the workspace). The run goes on by itself at 1.25 times the floor.',
+      'A file system that the run needs has less free than `limits.diskFloor`, or next to no inodes; or a write met a full disk or a used-up quota. The detail says which one, what is on it, and what grew.',
+    did: 'Paused. Where a write had met it, it freed its ballast first, 32 MB kept for this, so that what was under way and the pause itself could be written.',
+    you: 'Free some space (`hma gc --all`, `hma remove RUN`, caches in the workspace). The run goes on by itself at 1.25 times the floor, or when it can write again.',
   },
   agent_failed: {
     means:
@@ -75,6 +75,17 @@ export const notices: Readonly<Record<NoticeCode, Explanation>> = {
   clock_set: {
     means: "The machine's time of day was set by more than a minute.",
     did: 'Went on: active runtime is measured by a clock that does not jump. Only `budgets.until` is a time of day.',
+    you: nothing,
+  },
+  disk_forecast: {
+    means:
+      "At the pace of the last hours a disk reaches its floor before the run's planned end; the text says when, and what grows most.",
+    did: 'Told you, once. The run will pause when the floor is reached.',
+    you: 'Free some space (`hma gc --all`, `hma remove RUN`), or look after what grows: `hma status` shows it by cause.',
+  },
+  disk_forecast_over: {
+    means: 'An earlier `disk_forecast` holds no more.',
+    did: 'Took it back.',
     you: nothing,
   },
   login_held: {
