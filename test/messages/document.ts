@@ -33,7 +33,7 @@ const anchor = (title: string): string =>
 function section({ title, where, words }: ExplainedWords): string {
   const entries = Object.entries(words);
   const acts = entries.some(([, { did }]) => did !== undefined);
-  const head = acts ? ['', 'it means', 'hma does by itself', 'you can'] : ['', 'it means', 'you can'];
+  const head = acts ? ['word', 'it means', 'hma does by itself', 'you can'] : ['word', 'it means', 'you can'];
   const row = ([word, { means, did = '', you }]: [string, Explanation]): string[] =>
     acts ? [`\`${word}\``, means, did, you] : [`\`${word}\``, means, you];
   return `## ${title}

@@ -26,7 +26,7 @@ export const rejections: Readonly<Record<RejectionCode, Explanation>> = {
   },
   late: {
     means:
-      'Exploration was over before the verdict was there (`lateRule: finished`), or before it was submitted and its grace had passed (`submitted`).',
+      'Exploration was over before its verdict was there (`lateRule: finished`); with `submitted`, before it was submitted or its verdict had come within the grace.',
     you: 'Nothing. `hma status` inside the session tells agents the last safe time.',
   },
   cap_reached: {

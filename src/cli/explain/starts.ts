@@ -104,6 +104,6 @@ const afterExit: Readonly<Record<ExitName, string>> = {
 export const exits: Readonly<Record<string, Explanation>> = Object.fromEntries(
   (Object.keys(exitCodes) as ExitName[]).map((name) => [
     String(exitCodes[name]),
-    { means: `${exitMeanings[name].replace(/^./u, (letter) => letter.toUpperCase())}.`, you: afterExit[name] },
+    { means: `${exitMeanings[name].replace(/^(?!hma)./u, (letter) => letter.toUpperCase())}.`, you: afterExit[name] },
   ]),
 );
