@@ -97,7 +97,7 @@ export const removedOutput = z.object({ run: z.string(), bytes: z.number() });
 export const gcOutput = z.object({
   dryRun: z.boolean(),
   freed: z.number().describe('bytes'),
-  programs: z.number().describe('bytes of earlier versions of hma itself'),
+  programs: z.number().describe('bytes of copies of hma itself that no run uses'),
   runs: z.array(
     z.union([
       z.object({

@@ -69,7 +69,7 @@ export async function tidyRun(place: RunPlace, dryRun: boolean): Promise<RunTidi
   return { run: place.run, kind: 'collected', ...collected };
 }
 
-/** Removes copies of earlier versions' programs that no living process runs from, and what a killed removal left. Answers the bytes freed. */
+/** Removes copies of hma's programs that no living process runs from, and what a killed removal left. Answers the bytes freed. */
 export async function tidyHome(
   home: string,
   given: { readonly needed: (folder: string) => boolean; readonly dryRun: boolean },

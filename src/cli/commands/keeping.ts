@@ -79,7 +79,7 @@ export async function gc(desk: Desk, options: GcOptions): Promise<number> {
           ? `${one.run}  left: ${one.why}`
           : `${one.run}  ${count(one.snapshots, 'snapshot')} of no candidate, ${sayBytes(Math.max(0, one.bytesBefore - one.bytesAfter))}`,
       ),
-      ...(programs === 0 ? [] : [`earlier versions of hma itself, ${sayBytes(programs)}`]),
+      ...(programs === 0 ? [] : [`copies of hma itself that no run uses, ${sayBytes(programs)}`]),
       `${sayBytes(freed)} ${dryRun ? 'would be freed (large files only; what packs free shows afterwards)' : 'freed'}.`,
     ]);
   return exitCodes.ok;

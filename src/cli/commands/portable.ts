@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 
 import { findRun, findWorkspace } from '../../client/lookup.ts';
 import { exportRun, importRun } from '../../client/portable.ts';
@@ -19,7 +19,7 @@ export async function exportTo(desk: Desk, options: RunOptions & { readonly out?
   const done = await exportRun(place.value, file);
   if (!done.ok) return fail(desk, done.refusal, json);
   if (json) await sayJson(desk, exportedOutput.parse({ run: place.value.run, file }));
-  else await sayLines(desk, [`Run ${place.value.run} is in ${file}. Elsewhere: hma import ${place.value.run}.hma.tgz`]);
+  else await sayLines(desk, [`Run ${place.value.run} is in ${file}. Elsewhere: hma import ${basename(file)}`]);
   return exitCodes.ok;
 }
 
