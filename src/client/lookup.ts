@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { parse } from 'yaml';
 import * as z from 'zod';
 
 import { readJson } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
-import { runFiles, stateHome, workspaceId } from '../ledger/places.ts';
+import { homeOf, runFiles, stateHome, workspaceId } from '../ledger/places.ts';
 import { absolutePath } from '../task/paths.ts';
 import { failure, type Failure } from './failure.ts';
 
@@ -47,7 +47,7 @@ export function stateHomes(env: NodeJS.ProcessEnv, workspace?: string): string[]
 function namedByWorkspace(workspace: string): string[] {
   const read = readJson(join(workspace, '.hma', 'owner.json'));
   const owner = read.ok ? ownerHint.safeParse(read.value) : undefined;
-  const leased = owner?.success ? [resolve(owner.data.stateDir, '../../../..')] : [];
+  const leased = owner?.success ? [homeOf(owner.data.stateDir)] : [];
   try {
     const contract = contractHint.safeParse(parse(readFileSync(join(workspace, 'hma.yaml'), 'utf8')));
     return contract.success ? [absolutePath(contract.data.state, { workspace, home: homedir() }), ...leased] : leased;

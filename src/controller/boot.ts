@@ -26,6 +26,7 @@ import { hiddenPaths } from './confinement.ts';
 import { crashAt } from './crashPoints.ts';
 import type { runFiles } from '../ledger/places.ts';
 import type { RunRecord, StartRefusal } from './launch.ts';
+import { usuallyStatedIn } from './lookBack.ts';
 import { acquireLease, describeLeaseRefusal, type Lease, type LeaseOptions } from './lease.ts';
 import { whenLedgerFull } from './disks.ts';
 import { heartbeatMs } from './monitors.ts';
@@ -177,7 +178,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
   });
   const facts: RunFact[] = [];
   if (replayed === null) {
-    const { workspace, statedIn = [] } = record;
+    const { workspace, statedIn = usuallyStatedIn } = record;
     const carried =
       record.from === undefined ? null : await carry({ folder: record.from, workspace, contract, statedIn, snapshots });
     if (carried?.ok === false) return carried;

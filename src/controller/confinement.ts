@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 
 import type { Launch } from '../agents/port.ts';
 import type { Confinement, Tier } from '../machines/port.ts';
+import { homeOf } from '../ledger/places.ts';
 import type { Contract } from '../task/model.ts';
 import type { Isolation } from './room.ts';
 
@@ -118,6 +119,8 @@ export function privatePaths(
 export interface HidingPlace {
   readonly home: string;
   readonly workspace: string;
+  /** Folder of the run that is gone on from: its state may lie in another home. */
+  readonly from?: string;
   readonly tier: Tier;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -127,10 +130,10 @@ export interface HidingPlace {
  * HOMEs. The last not in tier `uid`: there it is another user's anyway, and access lists on keys make ssh refuse them.
  */
 export function hiddenPaths(
-  { home, workspace, tier, env }: HidingPlace,
+  { home, workspace, from, tier, env }: HidingPlace,
   contract: Pick<Contract, 'evaluate' | 'grade' | 'isolation'>,
 ): readonly string[] {
-  const ours = [home, join(workspace, 'hma.yaml')];
+  const ours = [home, ...(from === undefined ? [] : [homeOf(from)]), join(workspace, 'hma.yaml')];
   const theirs = tier === 'bubblewrap' ? privatePaths(env, contract) : [];
   return [
     ...new Set(

@@ -25,7 +25,7 @@ import type { Contract } from '../task/model.ts';
 import { roomToStart } from './disks.ts';
 import type { KeeperRecord } from './keeperProtocol.ts';
 import { beginner } from '../run/goOn.ts';
-import { lookBack } from './lookBack.ts';
+import { lookBack, usuallyStatedIn } from './lookBack.ts';
 import { newRunId, runFiles, runFolderOf } from '../ledger/places.ts';
 import { installRuntime, type Runtime } from './runtime.ts';
 
@@ -97,13 +97,13 @@ export async function startRun(given: {
   env: NodeJS.ProcessEnv;
   /** The person's yes to `permissions: bypass` without isolation. */
   acceptBypass?: boolean;
-  /** Files of the workspace in which the task is stated, relative to it. */
+  /** Files of the workspace in which the task is stated, relative to it; hma.yaml by default. */
   statedIn?: readonly string[];
   /** Folder of a finished run that this one goes on from. */
   from?: string;
 }): Promise<Result<StartedRun, StartRefusal>> {
   const workspace = await realpath(given.workspace);
-  const { from, statedIn = [] } = given;
+  const { from, statedIn = usuallyStatedIn } = given;
   const agreed = await agreedContract({ ...given, workspace, statedIn });
   if (!agreed.ok) return agreed;
   const wall = Date.now();

@@ -24,8 +24,8 @@ export interface LookedBack {
 /** Most differences that are named; the rest is counted. */
 const mostNamed = 8;
 
-/** Files of the workspace in which a run's task was stated, where its record doesn't say. */
-const usuallyStatedIn: readonly string[] = ['hma.yaml'];
+/** Files of the workspace in which a run's task was stated, where nothing else is said. */
+export const usuallyStatedIn: readonly string[] = ['hma.yaml'];
 
 /**
  * Whether a run can go on from another (decision 6): it is over, its ledger is whole, it worked in the same workspace, and a score there

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { homedir, platform } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
 import type { SessionName } from '../options/model.ts';
 
@@ -27,6 +27,9 @@ export function workspaceId(workspace: string): string {
 /** Where one run keeps everything it remembers. */
 export const runFolderOf = (home: string, workspace: string, run: string): string =>
   join(home, 'workspaces', workspaceId(workspace), 'runs', run);
+
+/** The state folder in which a run's folder lies. */
+export const homeOf = (runFolder: string): string => resolve(runFolder, '../../../..');
 
 /** A run's id: UTC second of its start and four random hex digits, so that names sort by time. */
 export function newRunId(wall: number, random: string): string {

@@ -13,8 +13,12 @@ export interface ReviewRow {
   /** Place in the archive from 1; null for a rejected experiment. */
   readonly order: number | null;
   readonly state: 'accepted' | 'rejected';
-  readonly author: AgentSlot;
+  /** Null: an agent of an earlier run that is none of this run's; `origin` names it. */
+  readonly author: AgentSlot | null;
+  /** Of this run, or of the one that `origin` names. */
   readonly option: number;
+  /** The earlier run that made it, and its author's name there; absent for this run's own. */
+  readonly origin?: { readonly run: string; readonly agent: string };
   /** The evaluator's score; null when there is none, and in blind tasks until a person reveals grades. */
   readonly score: number | null;
   /** The author's own estimate (`--score`). */

@@ -37,9 +37,11 @@ export interface ReviewRows {
   readonly made: ReadonlyMap<string, Parts>;
 }
 
+/** What a row is made from: a candidate, or an experiment that became none. */
+type Source = Candidate | Extract<Experiment, { state: 'rejected' }>;
+
 interface Parts {
-  readonly experiment: Experiment;
-  readonly candidate: Candidate | undefined;
+  readonly source: Source;
   /** The record's value before it. */
   readonly before: number | undefined;
   readonly starred: boolean;
@@ -48,7 +50,7 @@ interface Parts {
 }
 
 /**
- * The table's rows: every decided experiment in order of submission. Rows of `earlier` (of the same run) whose parts are unchanged
+ * The table's rows: candidates that came over, then every decided experiment in order of submission. Rows of `earlier` (of the same run) whose parts are unchanged
  * are kept as they are, so that an event costs one row on the wire whatever the archive's length.
  */
 export function reviewRows(state: RunState, marks: Marks, earlier: ReviewRows | null): ReviewRows {
@@ -58,12 +60,10 @@ export function reviewRows(state: RunState, marks: Marks, earlier: ReviewRows | 
   const all = new Map<string, ReviewRow>();
   const made = new Map<string, Parts>();
   const changed: ReviewRow[] = [];
-  for (const experiment of state.experiments) {
-    const { id } = experiment;
-    const candidate = candidates.get(id);
-    if (experiment.state !== 'rejected' && !candidate) continue;
+  const add = (source: Source): void => {
+    const { id } = source;
     const parts: Parts = {
-      ...{ experiment, candidate, before: records.before.get(id) },
+      ...{ source, before: records.before.get(id) },
       ...{ starred: marks.starred(id), hidden: marks.hidden(id), revealed: state.gradesRevealed },
     };
     const kept = known?.all.get(id);
@@ -71,14 +71,18 @@ export function reviewRows(state: RunState, marks: Marks, earlier: ReviewRows | 
     if (row !== kept) changed.push(row);
     all.set(id, row);
     made.set(id, parts);
+  };
+  for (const candidate of state.archive) if (candidate.origin) add(candidate);
+  for (const experiment of state.experiments) {
+    const source = candidates.get(experiment.id) ?? (experiment.state === 'rejected' ? experiment : undefined);
+    if (source) add(source);
   }
   return { run: state.run, all, changed, record: records.last, made };
 }
 
 const sameParts = (a: Parts | undefined, b: Parts): boolean =>
   a !== undefined &&
-  a.experiment === b.experiment &&
-  a.candidate === b.candidate &&
+  a.source === b.source &&
   a.before === b.before &&
   a.starred === b.starred &&
   a.hidden === b.hidden &&
@@ -110,33 +114,31 @@ function recordsBefore(state: RunState): { before: ReadonlyMap<string, number>; 
 }
 
 function rowOf(state: RunState, parts: Parts): ReviewRow {
-  const { experiment, candidate, starred, hidden } = parts;
-  const { id, option, agent: author, note } = experiment;
-  const common = { id, option, author, note, reported: finite(experiment.reported), starred, hidden };
+  const { source, starred, hidden } = parts;
+  const { id, option, note } = source;
+  const common = { id, option, note, reported: finite(source.reported), starred, hidden };
   const openScore = !isBlind(state) || state.gradesRevealed;
-  if (!candidate) {
-    const rejected = experiment.state === 'rejected' ? experiment : null;
+  if (!('order' in source)) {
     return {
       ...common,
-      ...{ order: null, state: 'rejected', quality: null, change: null, flags: [], grade: null },
-      score: openScore ? finite(rejected?.score) : null,
-      bytes: experiment.captured?.bytes ?? null,
-      files: experiment.captured?.files ?? null,
-      at: rejected?.decidedAt ?? experiment.submittedAt,
-      wall: rejected?.decidedWall ?? experiment.submittedWall,
-      code: rejected?.code ?? null,
-      reason: rejected?.reason ?? null,
+      ...{ author: source.agent, order: null, state: 'rejected', quality: null, change: null, flags: [], grade: null },
+      score: openScore ? finite(source.score) : null,
+      bytes: source.captured?.bytes ?? null,
+      files: source.captured?.files ?? null,
+      ...{ at: source.decidedAt, wall: source.decidedWall, code: source.code, reason: source.reason },
     };
   }
-  const value = shownValue(state, candidate);
+  const { author, origin, order, flags, grade } = source;
+  const value = shownValue(state, source);
   return {
     ...common,
-    ...{ order: candidate.order, state: 'accepted', code: null, reason: null, flags: candidate.flags },
-    score: openScore ? finite(candidate.score) : null,
+    ...{ author, order, state: 'accepted', code: null, reason: null, flags },
+    ...(origin === undefined ? {} : { origin: { run: origin.run, agent: origin.agent } }),
+    score: openScore ? finite(source.score) : null,
     quality: value === null ? null : qualityOf(state.terms.metric, value),
     change: changeOf(state.terms.metric, value, parts.before),
-    ...{ bytes: candidate.bytes, files: candidate.files, at: candidate.acceptedAt, wall: candidate.acceptedWall },
-    grade: state.gradesRevealed && candidate.grade?.kind === 'graded' ? finite(candidate.grade.grade) : null,
+    ...{ bytes: source.bytes, files: source.files, at: source.acceptedAt, wall: source.acceptedWall },
+    grade: state.gradesRevealed && grade?.kind === 'graded' ? finite(grade.grade) : null,
   };
 }
 

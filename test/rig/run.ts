@@ -20,9 +20,14 @@ export interface TestRun extends AsyncDisposable {
   log(): string;
 }
 
-/** Lays out a task, starts a run on it and attaches to it. */
-export async function startTestRun(wish: TaskWish, env: NodeJS.ProcessEnv = {}): Promise<TestRun> {
+/** Lays out a task, starts a run on it and attaches to it. `prepare` is called while the workspace is empty. */
+export async function startTestRun(
+  wish: TaskWish,
+  env: NodeJS.ProcessEnv = {},
+  prepare: (folders: TestFolders) => void = () => undefined,
+): Promise<TestRun> {
   const folders = testFolders();
+  prepare(folders);
   const contract = await layOutTask(folders, wish);
   const started = await startRun({
     workspace: folders.workspace,

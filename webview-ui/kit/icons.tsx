@@ -1,10 +1,12 @@
 import type { AgentSlot } from '../../src/task/model.ts';
 
-/** An agent by shape, colour and name: a circle for A, a diamond for B. */
-export const Agent = ({ slot, name }: { readonly slot: AgentSlot; readonly name: string }) => (
-  <span class={`agent agent-${slot}`}>
+/** An agent by shape, colour and name: a circle for A, a diamond for B, a square for one of an earlier run. */
+export const Agent = ({ slot, name }: { readonly slot: AgentSlot | null; readonly name: string }) => (
+  <span class={`agent agent-${slot ?? 'other'}`}>
     <svg viewBox="0 0 10 10" aria-hidden="true">
-      {slot === 'A' ? <circle cx="5" cy="5" r="4" /> : <path d="M5 .4 9.6 5 5 9.6 .4 5Z" />}
+      {slot === 'A' && <circle cx="5" cy="5" r="4" />}
+      {slot === 'B' && <path d="M5 .4 9.6 5 5 9.6 .4 5Z" />}
+      {slot === null && <path d="M1.2 1.2h7.6v7.6H1.2Z" />}
     </svg>
     <span class="agent-name">{name}</span>
   </span>

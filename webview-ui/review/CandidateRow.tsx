@@ -2,7 +2,7 @@ import type { ReviewRow } from '../../src/window/reviewMessages.ts';
 import { Agent, Star, Tick } from '../kit/icons.tsx';
 import { sayChangeOf, type Column, type Scene } from './columns.ts';
 import { cellProps, type CellId, type GridProps } from './gridProps.ts';
-import { nameOf, placeWords, type Place } from './pageModel.ts';
+import { authorOf, nameOf, type Place, placeWords } from './pageModel.ts';
 
 /** One candidate or rejected experiment in the table. */
 export function CandidateRow(
@@ -78,7 +78,7 @@ function Content(props: {
   readonly places: ReadonlyMap<string, readonly Place[]>;
 }) {
   const { column, row, scene, places } = props;
-  if (column.id === 'author') return <Agent slot={row.author} name={scene.frame.agents[row.author]} />;
+  if (column.id === 'author') return <Agent slot={row.author} name={authorOf(row, scene.frame)} />;
   if (column.id === 'candidate') {
     return (
       <>

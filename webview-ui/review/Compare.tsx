@@ -1,7 +1,7 @@
 import type { ReviewFrame, ReviewRow, ToHost } from '../../src/window/reviewMessages.ts';
 import { Agent } from '../kit/icons.tsx';
 import { columns, sayAt, type Column, type Scene } from './columns.ts';
-import { nameOf, placesOf, placeWords } from './pageModel.ts';
+import { authorOf, nameOf, placesOf, placeWords } from './pageModel.ts';
 
 interface Props {
   readonly frame: ReviewFrame;
@@ -43,7 +43,7 @@ export function Compare({ frame, rows, wall, post, onUnmark }: Props) {
               <td />
               {rows.map((row) => (
                 <th scope="col">
-                  <span class="name">{nameOf(row)}</span> <Agent slot={row.author} name={frame.agents[row.author]} />
+                  <span class="name">{nameOf(row)}</span> <Agent slot={row.author} name={authorOf(row, frame)} />
                   <span class="places">
                     {(places.get(row.id) ?? []).map((place) => (
                       <span class={`place place-${place}`}>{placeWords[place]}</span>

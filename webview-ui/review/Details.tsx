@@ -3,7 +3,7 @@ import type { ReviewFrame, ReviewRow, ToHost } from '../../src/window/reviewMess
 import { Ask } from '../kit/Ask.tsx';
 import { Agent, Star } from '../kit/icons.tsx';
 import { columns, sayAt, type Scene } from './columns.ts';
-import { nameOf, placeWords, previousOf, type Place } from './pageModel.ts';
+import { authorOf, nameOf, type Place, placeWords, previousOf } from './pageModel.ts';
 
 interface Props {
   readonly frame: ReviewFrame;
@@ -36,7 +36,7 @@ export function Details(props: Props) {
   return (
     <aside class="details" aria-label={`Details of ${nameOf(row)}`}>
       <h2>
-        <span class="name">{nameOf(row)}</span> <Agent slot={row.author} name={frame.agents[row.author]} />
+        <span class="name">{nameOf(row)}</span> <Agent slot={row.author} name={authorOf(row, frame)} />
       </h2>
       {places.length > 0 && (
         <p class="places">
@@ -129,7 +129,8 @@ function Values({ row, scene }: { readonly row: ReviewRow; readonly scene: Scene
       <div>
         <dt>Option</dt>
         <dd>
-          {row.option}, at {sayAt(row.at)}
+          {row.option}
+          {row.origin ? ` of run ${row.origin.run}` : `, at ${sayAt(row.at)}`}
         </dd>
       </div>
       {row.bytes !== null && (

@@ -3,7 +3,7 @@ import type { ReviewFrame } from '../../src/window/reviewMessages.ts';
 import { margin, markPath, nearest, type ChartModel, type ChartPoint } from './chartModel.ts';
 import { labelSpots, type LabelSpot } from './labelSpot.ts';
 import { sayAt } from './columns.ts';
-import { nameOf, placesOf, placeWords } from './pageModel.ts';
+import { authorOf, nameOf, placesOf, placeWords } from './pageModel.ts';
 
 /** CSS px. */
 interface Size {
@@ -88,6 +88,7 @@ export function Plot(props: Props) {
       />
       <path class="mark mark-A" d={model.marks.A} />
       <path class="mark mark-B" d={model.marks.B} />
+      <path class="mark mark-other" d={model.marks.other} />
       {labelled.map(({ point, words }, nth) => (
         <Ring point={point} label={{ words, ...(spots[nth] as LabelSpot) }} kind="place" />
       ))}
@@ -119,7 +120,7 @@ export function Hover({ model, size, frame, hovered }: Props) {
 }
 
 const sayPoint = ({ row, value }: ChartPoint, frame: ReviewFrame): string =>
-  `${nameOf(row)} by ${frame.agents[row.author]}: ${frame.feedback === 'blind' ? 'reported ' : ''}${sayScore(value)} at ${sayAt(row.at)}`;
+  `${nameOf(row)} by ${authorOf(row, frame)}: ${frame.feedback === 'blind' ? 'reported ' : ''}${sayScore(value)} at ${sayAt(row.at)}`;
 
 /** The final and the nominated candidate are named on the chart; the others have their lines. */
 function placesOfPoints({ points }: ChartModel, frame: ReviewFrame): { point: ChartPoint; words: string }[] {
@@ -142,7 +143,7 @@ function Ring(props: {
       <circle cx={point.x} cy={point.y} r={7.5} />
       {kind !== 'place' && (
         <path
-          class={`mark mark-${point.row.author}`}
+          class={`mark mark-${point.row.author ?? 'other'}`}
           d={markPath(point.row.author, { x: point.x, y: point.y, r: 4.4 })}
         />
       )}

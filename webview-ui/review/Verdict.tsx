@@ -6,7 +6,7 @@ import type { ReviewFrame, ReviewRow, ToHost } from '../../src/window/reviewMess
 import { Ask } from '../kit/Ask.tsx';
 import { Agent } from '../kit/icons.tsx';
 import { sayAt } from './columns.ts';
-import { nameOf, valueOf } from './pageModel.ts';
+import { authorOf, nameOf, valueOf } from './pageModel.ts';
 
 /** What each outcome of the final review means, for people who see the word for the first time. */
 const outcomeMeaning: Readonly<Record<ReviewOutcome, string>> = {
@@ -105,7 +105,7 @@ function Name(props: {
         {nameOf(row)}
       </button>
       <span class="value">{value === null ? '–' : sayScore(value)}</span>
-      <Agent slot={row.author} name={frame.agents[row.author]} />
+      <Agent slot={row.author} name={authorOf(row, frame)} />
     </p>
   );
 }

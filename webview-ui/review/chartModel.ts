@@ -5,7 +5,7 @@ import { sayLength, sayScore } from '../../src/base/numbers.ts';
 import type { AgentSlot } from '../../src/task/model.ts';
 import { isBetter } from '../../src/task/quality.ts';
 import type { ReviewFrame, ReviewRow } from '../../src/window/reviewMessages.ts';
-import { nameOf, valueOf } from './pageModel.ts';
+import { authorOf, nameOf, valueOf } from './pageModel.ts';
 
 /** A candidate on the chart, CSS px. */
 export interface ChartPoint {
@@ -28,7 +28,7 @@ export interface ChartModel {
   readonly standing: string;
   readonly record: string;
   /** All points of an agent in one path: five thousand elements would be slow. */
-  readonly marks: Readonly<Record<AgentSlot, string>>;
+  readonly marks: Readonly<Record<AgentSlot | 'other', string>>;
   readonly handoffs: readonly (ChartRule & { readonly agent: AgentSlot })[];
   readonly thresholds: readonly ChartRule[];
   readonly rejected: readonly number[];
@@ -47,11 +47,12 @@ export const margin = { top: 20, right: 14, bottom: 24, left: 56 } as const;
  * thousands of times. CSS px.
  */
 export function markPath(
-  agent: AgentSlot,
+  agent: AgentSlot | null,
   { x, y, r }: { readonly x: number; readonly y: number; readonly r: number },
 ): string {
   const [left, top] = [Math.round((x - r) * 10) / 10, Math.round(y * 10) / 10];
   if (agent === 'A') return `M${left} ${top}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
+  if (agent === null) return `M${left} ${Math.round((y - r) * 10) / 10}h${2 * r}v${2 * r}h${-2 * r}Z`;
   const d = r * 1.25;
   return `M${Math.round(x * 10) / 10} ${Math.round((y - d) * 10) / 10}l${d} ${d}l${-d} ${d}l${-d} ${-d}Z`;
 }
@@ -91,7 +92,7 @@ export function chartModel(given: {
     ...{ points, canLog },
     standing: extended(points),
     record: extended(recordPoints(points, frame)),
-    marks: { A: marksOf(points, 'A'), B: marksOf(points, 'B') },
+    marks: { A: marksOf(points, 'A'), B: marksOf(points, 'B'), other: marksOf(points, null) },
     handoffs: frame.options.map(({ number, agent, from }) => ({ at: x(from), agent, label: String(number) })),
     thresholds: frame.metric.thresholds.map(({ name, score }) => ({ at: y(score), label: name })),
     rejected: rows.filter(({ state }) => state === 'rejected').map((row) => x(row.at)),
@@ -151,7 +152,7 @@ function recordPoints(points: readonly ChartPoint[], { metric }: ReviewFrame): C
   return kept;
 }
 
-const marksOf = (points: readonly ChartPoint[], agent: AgentSlot): string => {
+const marksOf = (points: readonly ChartPoint[], agent: AgentSlot | null): string => {
   const r = points.length > 400 ? 2 : 3.6;
   return points.reduce(
     (path, { row, x, y }) => (row.author === agent ? path + markPath(agent, { x, y, r }) : path),
@@ -182,7 +183,7 @@ export function summary(rows: readonly ReviewRow[], frame: ReviewFrame): string 
   const value = frame.feedback === 'blind' ? 'reported ' : '';
   const best =
     record && record !== last
-      ? ` The record is ${sayScore(record.value)}, ${nameOf(record.row)} by ${frame.agents[record.row.author]}.`
+      ? ` The record is ${sayScore(record.value)}, ${nameOf(record.row)} by ${authorOf(record.row, frame)}.`
       : record
         ? ' It is the record.'
         : '';
@@ -207,7 +208,7 @@ export function optionLines(rows: readonly ReviewRow[], frame: ReviewFrame): Opt
   let standing: number | null = null;
   let record: number | null = null;
   return frame.options.map((option) => {
-    const own = rows.filter((row) => row.option === option.number);
+    const own = rows.filter((row) => row.option === option.number && !row.origin);
     for (const { value } of valued(own, frame)) {
       standing = value;
       if (isBetter(frame.metric, value, record ?? undefined)) record = value;

@@ -1,6 +1,6 @@
 import { sayBytes, sayClock, sayScore } from '../../src/base/numbers.ts';
 import type { ReviewFrame, ReviewRow } from '../../src/window/reviewMessages.ts';
-import { nameOf, placesOf, placeWords } from './pageModel.ts';
+import { authorOf, nameOf, placesOf, placeWords } from './pageModel.ts';
 
 /** A column's name in code and in what is remembered. */
 export const columnIds = [
@@ -96,17 +96,17 @@ export const columns: readonly Column[] = [
   {
     ...base,
     ...{ id: 'author', width: 8, label: () => 'Author' },
-    key: (row, frame) => frame.agents[row.author],
-    text: (row, { frame }) => frame.agents[row.author],
+    key: authorOf,
+    text: (row, { frame }) => authorOf(row, frame),
   },
   {
     ...numeric,
     id: 'option',
     width: 5.2,
     label: () => 'Option',
-    key: (row) => row.option,
+    key: (row) => (row.origin ? 0 : row.option),
     downFirst: () => true,
-    text: (row) => String(row.option),
+    text: (row) => (row.origin ? 'earlier' : String(row.option)),
   },
   {
     ...numeric,

@@ -58,6 +58,12 @@ export function previousOf(row: ReviewRow, rows: readonly ReviewRow[]): ReviewRo
   return order === null ? undefined : rows.find((other) => other.order === order - 1);
 }
 
+/** The name of a row's author: an agent of this run, or of the earlier one that it came from. */
+export const authorOf = (
+  { author, origin }: Pick<ReviewRow, 'author' | 'origin'>,
+  frame: Pick<ReviewFrame, 'agents'>,
+): string => origin?.agent ?? (author === null ? '' : frame.agents[author]);
+
 /** `#12 e14`; a rejected experiment has only its id. */
 export const nameOf = (row: Pick<ReviewRow, 'id' | 'order'>): string =>
   row.order === null ? row.id : `#${row.order} ${row.id}`;
@@ -73,10 +79,10 @@ export function tell(before: PageModel, after: PageModel): string {
   const fresh = after.rows.slice(before.rows.length);
   const last = fresh.at(-1);
   if (fresh.length > 1) words.push(`${fresh.length} new experiments.`);
-  else if (last?.state === 'rejected') words.push(`${last.id} by ${frame.agents[last.author]} was rejected.`);
+  else if (last?.state === 'rejected') words.push(`${last.id} by ${authorOf(last, frame)} was rejected.`);
   else if (last)
     words.push(
-      `${nameOf(last)} by ${frame.agents[last.author]} is standing${frame.record === last.id ? ', a new record' : ''}.`,
+      `${nameOf(last)} by ${authorOf(last, frame)} is standing${frame.record === last.id ? ', a new record' : ''}.`,
     );
   if (frame.review?.outcome && before.frame.review?.outcome !== frame.review.outcome) {
     words.push(`Final review: ${frame.review.outcome}.`);

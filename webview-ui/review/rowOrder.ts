@@ -1,6 +1,7 @@
 import type { ReviewFrame, ReviewRow } from '../../src/window/reviewMessages.ts';
 import type { AgentSlot } from '../../src/task/model.ts';
 import { columns, flagWords, type ColumnId } from './columns.ts';
+import { authorOf } from './pageModel.ts';
 
 /** One key of an order; the first in a list counts most. */
 export interface SortKey {
@@ -26,7 +27,7 @@ export function filterRows(rows: readonly ReviewRow[], filter: RowFilter, frame:
     (row) =>
       (filter.hidden || !row.hidden) &&
       (filter.author === 'all' || row.author === filter.author) &&
-      (filter.option === null || row.option === filter.option) &&
+      (filter.option === null || (row.option === filter.option && !row.origin)) &&
       isOfKind(row, filter.kind) &&
       (words.length === 0 || hasWords(row, words, frame)),
   );
@@ -50,7 +51,8 @@ function hasWords(row: ReviewRow, words: readonly string[], frame: ReviewFrame):
   const all = [
     row.id,
     row.order === null ? '' : `#${row.order}`,
-    frame.agents[row.author],
+    authorOf(row, frame),
+    row.origin?.run ?? '',
     row.note ?? '',
     row.reason ?? '',
     ...flagWords(row),
