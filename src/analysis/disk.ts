@@ -1,5 +1,5 @@
 import type { Given } from '../base/fact.ts';
-import { diskCauses, type DiskCause, type DiskPlace, type DiskSample } from '../run/disk.ts';
+import { diskCauses, type DiskCause, type DiskHolding, type DiskPlace, type DiskSample } from '../run/disk.ts';
 import type { RunState } from '../run/model.ts';
 import { runEndsAt } from '../run/schedule.ts';
 import { quantile } from './quantile.ts';
@@ -110,4 +110,13 @@ export function diskNews(state: RunState, given: Given): DiskNews | null {
   const end = runEndsAt(state, given) + (told ? state.budgets.totalMs / 10 : 0);
   if (forecast === null || forecast.reachedAt >= end) return told ? { kind: 'over' } : null;
   return told ? null : { kind: 'warn', forecast };
+}
+
+/** Bytes by which a run grew that a place with these holdings had to bear, `others` left out; null while a part isn't known. */
+export function grownOn(holds: readonly DiskHolding[], { by }: Pick<DiskGrowth, 'by'>): number | null {
+  const parts = diskCauses.filter((cause) => holds.includes(cause === 'workspace' ? 'workspace' : 'state'));
+  return parts.reduce<number | null>((sum, cause) => {
+    const bytes = by[cause];
+    return sum === null || bytes === null ? null : sum + bytes;
+  }, 0);
 }

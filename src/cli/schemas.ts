@@ -266,6 +266,44 @@ const handoffEntry = z.object({
   processesEnded: z.number(),
 });
 
+const bytes = z.number().describe('bytes');
+const byCause = {
+  workspace: bytes.nullable(),
+  snapshots: bytes.nullable(),
+  sessions: bytes.nullable(),
+  evaluations: bytes.nullable(),
+  ledger: bytes.nullable(),
+};
+
+const diskEntry = z.object({
+  at: ms.describe('active time of the latest look'),
+  places: z
+    .array(
+      z.object({
+        path: z.string().describe('where it is mounted'),
+        holds: z.array(z.enum(['workspace', 'state', 'home', 'tmp', 'writable'])),
+        free: bytes,
+        freeFiles: z.number().nullable().describe('free inodes; null where they are not counted'),
+        floor: bytes.describe('the run pauses below it'),
+      }),
+    )
+    .describe('each file system that the run needs'),
+  bytes: z.object(byCause).describe('on disk; null where it could not be counted'),
+  grown: z
+    .object({ ...byCause, other: bytes.nullable().describe('what the file systems lost beyond that') })
+    .nullable()
+    .describe("since the run's first look; null before the second"),
+  forecast: z
+    .object({
+      path: z.string(),
+      perHour: bytes,
+      reachedAt: ms.describe('active time at which its floor is reached at this pace'),
+      mostly: z.string().describe('what grew most'),
+    })
+    .nullable()
+    .describe('the file system that reaches its floor first; null while none shrinks or too little is known'),
+});
+
 /** `hma status --json`. */
 export const statusOutput = z.object({
   run: z.string(),
@@ -339,6 +377,7 @@ export const statusOutput = z.object({
     review: usageEntry,
     models: z.array(usageEntry.extend({ model: z.string().nullable() })),
   }),
+  disk: diskEntry.nullable().describe('null before the first look, a minute after the start'),
   notices: z.array(
     z.object({
       seq: z.number(),

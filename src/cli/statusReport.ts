@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 
+import { diskForecast, diskGrowth } from '../analysis/disk.ts';
 import { handoffs, handoffTimes } from '../analysis/handoffs.ts';
 import { timeShares } from '../analysis/timeShares.ts';
 import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
@@ -74,6 +75,7 @@ export function statusReport(view: RunView, given: Given, prices: Prices): z.inp
     },
     time: timeShares(state, given),
     usage: runUsageReport(state, prices),
+    disk: diskReport(state),
     notices: [...state.notices],
     problems: view.problems.map(({ file, line, reason, detail }) => ({ file, line, reason, detail })),
   };
@@ -83,6 +85,26 @@ function earlierReport({ from }: RunState): z.input<typeof statusOutput>['from']
   if (from === undefined) return null;
   const { run, seq, hash, candidates } = from;
   return { run, seq, hash, candidates };
+}
+
+/** What is free, what grew and when a floor will be reached; null before the first look. */
+function diskReport(state: RunState): z.input<typeof statusOutput>['disk'] {
+  const last = state.disk.at(-1);
+  if (!last) return null;
+  const growth = diskGrowth(state.disk);
+  const forecast = diskForecast(state.disk);
+  return {
+    at: last.active,
+    places: last.places.map((place) => ({ ...place, holds: [...place.holds] })),
+    bytes: last.bytes,
+    grown: growth && { ...growth.by, other: growth.other },
+    forecast: forecast && {
+      path: forecast.place.path,
+      perHour: Math.round(forecast.perHour),
+      reachedAt: Math.round(forecast.reachedAt),
+      mostly: forecast.mostly,
+    },
+  };
 }
 
 function optionReport(

@@ -28,6 +28,9 @@ const leftOut = [
   'keeper.json',
   'alive.json',
   'boot-*.json',
+  'ballast',
+  'ballast.tmp',
+  'room.tmp',
 ];
 
 /** Longest output of `tar` that is kept for a message, bytes. */

@@ -1,14 +1,12 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { adapterFor } from '../agents/adapters.ts';
 import { presets } from '../agents/presets.ts';
 import { findProgram } from '../base/program.ts';
-import { sayBytes } from '../base/numbers.ts';
 import { stateHome } from '../ledger/places.ts';
 import { describeTier } from '../machines/describeTier.ts';
-import { freeBytes } from '../machines/disk.ts';
 import type { Tier } from '../machines/port.ts';
 import { probeTiers } from '../machines/probeTiers.ts';
 import { loadContract } from '../task/load.ts';
@@ -17,6 +15,7 @@ import type { AgentSlot, Contract } from '../task/model.ts';
 import { lookAtAgent, saySignedIn, sayVersion } from './agentLook.ts';
 import type { CheckCode } from './checkCodes.ts';
 import { attach } from './connection.ts';
+import { diskItems } from './diskLook.ts';
 import { runsOf, stateHomes } from './lookup.ts';
 import { readOffline } from './readRun.ts';
 
@@ -57,7 +56,7 @@ export async function preflight(given: {
   const items: PreflightItem[] = [contractItem(messages)];
   if (contract) items.push(await evaluatorItem(contract, given), ...(await agentItems(contract, given)));
   const isolation = await isolationItem(contract);
-  items.push(isolation.item, diskItem(contract, given), await gitItem(given), await runItem(given));
+  items.push(isolation.item, ...diskItems({ ...given, contract }), await gitItem(given), await runItem(given));
   return { items, tier: isolation.tier, messages };
 }
 
@@ -241,30 +240,6 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
   }
-}
-
-function diskItem(contract: Contract | null, { env }: World): PreflightItem {
-  let folder = stateHome(env, contract?.state ?? null);
-  while (!existsSync(folder)) folder = dirname(folder);
-  const free = freeBytes(folder);
-  const floor = contract?.limits.diskFloorBytes ?? 1e9;
-  return free < floor * 2
-    ? {
-        topic: 'disk',
-        state: free < floor ? 'bad' : 'warning',
-        code: 'disk_short',
-        what: `only ${sayBytes(free)} are free for the run's state`,
-        detail: `The run pauses below ${sayBytes(floor)} (${folder}).`,
-        fix: 'Free some space, or choose another place: state: in hma.yaml.',
-      }
-    : {
-        topic: 'disk',
-        state: 'good',
-        code: null,
-        what: `${sayBytes(free)} are free for the run's state`,
-        detail: folder,
-        fix: null,
-      };
 }
 
 async function gitItem({ workspace, env }: World): Promise<PreflightItem> {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 
 import { ok, refused, type Result } from '../base/result.ts';
 import { runFiles } from '../ledger/places.ts';
+import { ballastIn, releaseBallast } from '../machines/disk.ts';
 import { allPids, commandOf, readProc } from '../machines/processes.ts';
 import { firstFiles } from '../run/goOn.ts';
 import { bytesBelow, collectSnapshots, type Collected } from '../snapshots/collect.ts';
@@ -66,7 +67,10 @@ export async function tidyRun(place: RunPlace, dryRun: boolean): Promise<RunTidi
   const starts = [state.initial, firstFiles(state)].filter((files) => files !== null);
   const keep = new Set([...state.archive.map(({ snapshot }) => snapshot), ...starts]);
   const collected = await collectSnapshots(runFiles(place.folder).snapshots, { keep, dryRun });
-  return { run: place.run, kind: 'collected', ...collected };
+  // a run that was killed at its end may have kept it
+  const ballast = ballastIn(place.folder);
+  if (!dryRun) releaseBallast(place.folder);
+  return { run: place.run, kind: 'collected', ...collected, bytesBefore: collected.bytesBefore + ballast };
 }
 
 /** Removes copies of hma's programs that no living process runs from, and what a killed removal left. Answers the bytes freed. */

@@ -7,7 +7,7 @@ import { ballastIn, fullnessOf, releaseBallast } from '../machines/disk.ts';
 import { measureFolders } from '../machines/diskUse.ts';
 import type { DiskHolding, DiskSample } from '../run/disk.ts';
 import {
-  diskPlaces,
+  diskPlacesOf,
   hasRoomAgain,
   pauseAtFloor,
   pauseWhenFull,
@@ -71,7 +71,7 @@ export class DiskWatch implements Disposable {
 
   #lookPaused(): void {
     const { recorder, folder } = this.#room;
-    const state = diskPlaces(this.#room).find(({ holds }) => holds.includes('state'));
+    const state = diskPlacesOf(this.#room).find(({ holds }) => holds.includes('state'));
     if (state && state.free < nothingFree && ballastIn(folder) > 0) releaseBallast(folder);
     if (performance.now() - this.#triedAt < tryMs) return;
     this.#triedAt = performance.now();
@@ -120,7 +120,7 @@ export class DiskWatch implements Disposable {
       folders,
       given,
     );
-    const places = diskPlaces(this.#room);
+    const places = diskPlacesOf(this.#room);
     if (places.some(({ free, floor }) => free < floor * near)) this.#earlier = await this.#sizesOfEarlier(given);
     return { bytes: { workspace: inWorkspace, snapshots, sessions, evaluations, ledger: ledgerBytes(folder) }, places };
   }

@@ -1,5 +1,4 @@
-import { existsSync, lstatSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync } from 'node:fs';
 
 import { diskGrowth } from '../analysis/disk.ts';
 import { sayDiskPlace, sayGrowth } from '../analysis/diskWords.ts';
@@ -8,14 +7,12 @@ import {
   ballastBytes,
   ballastIn,
   ensureBallast,
-  fileSystemOf,
   fullnessOf,
-  mountOf,
   releaseBallast,
   tryRoom,
-  type FileSystem,
   type Fullness,
 } from '../machines/disk.ts';
+import { diskPlaces, lowOf } from '../machines/diskPlaces.ts';
 import type { DiskHolding, DiskPlace } from '../run/disk.ts';
 import type { RunFact } from '../run/events.ts';
 import type { RunState } from '../run/model.ts';
@@ -36,54 +33,14 @@ export interface EarlierRunSize {
 const recoveredAt = 1.25;
 /** What is written and removed to see whether it can be, bytes. */
 const triedBytes = 256 * 1024;
-/** A floor for inodes: so many, or this share of a file system that has few. */
-const [floorFiles, floorFilesShare] = [1000, 0.01];
-/** Elsewhere than in the workspace and the state folder a run keeps at most this share of a file system free: `/tmp` may be small by design. */
-const elsewhereShare = 0.05;
 
-/** Each file system that the run needs, once, with what lies on it. Folders that aren't there are left out. */
-export function diskPlaces({ folder, workspace, contract, env, isolation: inForce }: DiskRoom): readonly DiskPlace[] {
-  const { limits, isolation } = contract;
-  const wanted: readonly (readonly [DiskHolding, string | undefined])[] = [
-    ['workspace', workspace],
-    ['state', folder],
-    ['home', isolation.ownHome ? undefined : env['HOME']],
-    // with mounts a session's /tmp is a folder of ours
-    ['tmp', inForce.tier === 'bubblewrap' ? undefined : tmpdir()],
-    ...isolation.writable.map((path) => ['writable', path] as const),
-  ];
-  const places = new Map<number, { path: string; holds: DiskHolding[]; system: FileSystem }>();
-  for (const [holding, path] of wanted) {
-    if (path === undefined || !existsSync(path)) continue;
-    const system = fileSystemOf(path);
-    const known = places.get(system.device);
-    if (!known) places.set(system.device, { path: mountOf(path), holds: [holding], system });
-    else if (!known.holds.includes(holding)) known.holds.push(holding);
-  }
-  return [...places.values()].map(({ path, holds, system }) => ({
-    ...{ path, holds, free: system.free, freeFiles: system.files?.free ?? null },
-    floor: holds.some((one) => one === 'workspace' || one === 'state')
-      ? limits.diskFloorBytes
-      : Math.min(limits.diskFloorBytes, system.total * elsewhereShare),
-  }));
-}
-
-const filesFloorOf = ({ path }: DiskPlace): number => {
-  const { files } = fileSystemOf(path);
-  return files ? Math.min(floorFiles, files.total * floorFilesShare) : 0;
-};
-
-/** What is below its floor, times `factor`, where anything is. */
-const lowOf = (place: DiskPlace, factor: number): Fullness | null =>
-  place.free < place.floor * factor
-    ? 'space'
-    : place.freeFiles !== null && place.freeFiles < filesFloorOf(place) * factor
-      ? 'files'
-      : null;
+/** Each file system that the run needs. */
+export const diskPlacesOf = ({ folder, workspace, contract, env, isolation }: DiskRoom): readonly DiskPlace[] =>
+  diskPlaces({ workspace, state: folder, contract, tier: isolation.tier, env });
 
 /** The pause of a run whose disk has fallen below its floor; null while none has. */
 export function pauseAtFloor(room: DiskRoom, state: RunState, earlier: readonly EarlierRunSize[] = []): RunFact | null {
-  for (const place of diskPlaces(room)) {
+  for (const place of diskPlacesOf(room)) {
     const low = lowOf(place, 1);
     if (low !== null) return pauseFact(state, { place, low, why: sayLow(place, low), earlier });
   }
@@ -123,7 +80,7 @@ export const whenLedgerFull =
 
 /** Whether there is room again for a run that its disks have paused; makes the ballast anew. */
 export function hasRoomAgain(room: DiskRoom): boolean {
-  const places = diskPlaces(room);
+  const places = diskPlacesOf(room);
   if (places.some((place) => lowOf(place, recoveredAt) !== null) || ensureBallast(room.folder) !== null) return false;
   if (placeOf(room, 'state').holds.includes('workspace')) return true;
   const ours = workspaceFolder(room.workspace);
@@ -141,7 +98,7 @@ export function roomToStart(folder: string): Fullness | null {
 }
 
 function placeOf(room: DiskRoom, holding: DiskHolding): DiskPlace {
-  const found = diskPlaces(room).find(({ holds }) => holds.includes(holding));
+  const found = diskPlacesOf(room).find(({ holds }) => holds.includes(holding));
   if (!found) throw new Error(`no file system holds ${holding} of ${room.folder}`);
   return found;
 }

@@ -51,6 +51,8 @@ function tellEvent(state: RunState, event: RunEvent): Telling | null {
       return event.data.option === 1 ? null : handoffTelling(state, event.data.option);
     case 'run.paused':
       return pausedTelling(state, event.data);
+    case 'run.noticed':
+      return event.data.level === 'person' ? noticeTelling(state, event) : null;
     case 'review.closed':
       return event.data.outcome === 'skipped' ? null : reviewTelling(state);
     case 'run.finished':
@@ -89,6 +91,16 @@ function pausedTelling(
     text: `The run has paused and needs you: ${oneLine(detail, 300)}`,
     actions: [resume, showLog],
   };
+}
+
+/** Something that a person should do, as long as it holds: a run that was closed meanwhile may have taken it back. */
+function noticeTelling(
+  { notices }: RunState,
+  { seq, data }: Extract<RunEvent, { type: 'run.noticed' }>,
+): Telling | null {
+  return notices.some((notice) => notice.seq === seq)
+    ? { kind: 'paused', warns: true, text: `The run needs you: ${oneLine(data.text, 300)}`, actions: [showLog] }
+    : null;
 }
 
 function reviewTelling(state: RunState): Telling | null {

@@ -1,3 +1,5 @@
+import { diskForecastCode, diskGrowth } from '../analysis/disk.ts';
+import { sayDiskPlace, sayGrowth } from '../analysis/diskWords.ts';
 import { sayBytes } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count } from '../base/words.ts';
@@ -177,14 +179,30 @@ function gpuRow({ gpus }: WorkspaceFacts): TreeRow {
   return fact('gpus', 'GPUs', { description: String(gpus.length), icon, children });
 }
 
-function diskRow({ free, floor }: WorkspaceFacts): TreeRow | null {
+function diskRow({ free, floor, state }: WorkspaceFacts): TreeRow | null {
   if (free === null) return null;
   const low = floor !== null && free < floor * 2;
   const limit = floor !== null && floor > 0 ? `a run pauses below ${sayBytes(floor)}` : '';
+  const told = state?.notices.find(({ code }) => code === diskForecastCode);
   return fact('disk', 'Disk', {
     description: joined(`${sayBytes(free)} free`, limit),
-    icon: low ? { id: 'warning', color: 'list.warningForeground' } : { id: 'database' },
+    icon: low || told ? { id: 'warning', color: 'list.warningForeground' } : { id: 'database' },
+    children: state ? diskChildren(state, told?.text) : [],
   });
+}
+
+/** The other disks of a run, what grew, and the warning that holds. */
+function diskChildren({ disk }: RunState, warning: string | undefined): TreeRow[] {
+  const growth = diskGrowth(disk);
+  const others = (disk.at(-1)?.places ?? []).filter(({ holds }) => !holds.includes('workspace'));
+  const lines = [
+    ...(warning === undefined ? [] : [['warning', 'Forecast', warning] as const]),
+    ...(growth === null ? [] : [['growth', 'Since the Start', sayGrowth(growth)] as const]),
+    ...others.map((place) => [place.path, sayDiskPlace(place), `${sayBytes(place.free)} free`] as const),
+  ];
+  return lines.map(([id, label, description]) =>
+    row({ id: `workspace/disk-${id}`, label, description, icon: { id: 'database' }, context: 'disk' }),
+  );
 }
 
 function stateRow({ stateFolder }: WorkspaceFacts): TreeRow | null {

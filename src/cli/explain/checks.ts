@@ -107,8 +107,9 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
     you: 'The detail has its last words.',
   },
   disk_short: {
-    means: 'Less than twice `limits.diskFloor` is free where the state lies.',
-    you: 'Free some space, or name another place: `state`.',
+    means:
+      'A file system that the run needs has less than twice `limits.diskFloor` free, hardly any inodes, or less than a night at the pace of the last run here takes.',
+    you: 'Free some space (`hma gc --all`, `hma remove RUN`), or name another place: `state`.',
   },
   git_missing: { means: 'git was not found; candidates are kept with it.', you: 'Install git 2.36 or newer.' },
   run_under_way: { means: 'A run works in this folder; one at a time can.', you: 'Wait, or `hma stop`.' },

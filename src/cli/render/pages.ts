@@ -15,6 +15,7 @@ import { tokensOf } from '../../options/usage.ts';
 import { finalCandidate, ownSelection, pin } from '../../review/selection.ts';
 import type { RunState } from '../../run/model.ts';
 import { sparkline, stackedBar } from './bars.ts';
+import { diskLines } from './diskPage.ts';
 import { bestOf, rule, sayAgent, sayAuthor, type Paper } from './scene.ts';
 import { sayLength, sayScore, sayShare, sayTokens } from '../../base/numbers.ts';
 import { statusLine } from './statusLine.ts';
@@ -109,6 +110,7 @@ export function statusPage(state: RunState, given: Given, page: Places & { reado
     ...timeLines(state, given, paper),
     ...usageLines(state, page.prices ?? defaultPrices, paper),
     '',
+    ...diskLines(state, given, paper),
     `${label('isolation', paper)}${state.isolation.tier}`,
     ...(state.isolation.cannot.length > 0
       ? prose('', `not protected: ${oneLine(state.isolation.cannot.join(' '), 2000)}`, {
