@@ -43,6 +43,7 @@ export const testPackages = [
     required: false,
     found: () => inLibraries('faketime/libfaketime.so.1'),
   },
+  { package: 'python3', for: 'the task of docs/first-night.md', required: false, found: () => onPath('python3') },
   { package: 'gcc', for: 'test programs in C', required: false, found: () => onPath('gcc') },
   {
     package: 'libc6-dev',
