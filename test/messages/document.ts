@@ -1,14 +1,15 @@
 import type { Explanation } from '../../src/cli/explain/explanation.ts';
-import { sections, type ExplainedWords } from '../../src/cli/explain/sections.ts';
+import { beforeRuns, toOthers } from '../../src/cli/explain/messages.ts';
+import { wordSections, type ExplainedWords } from '../../src/cli/explain/sections.ts';
 import { windowSections } from './windowMessages.ts';
 
 /** Everything that is explained, in the order of the document. */
-const all: readonly ExplainedWords[] = [...sections, ...windowSections];
+export const allSections: readonly ExplainedWords[] = [...beforeRuns, ...wordSections, ...toOthers, ...windowSections];
 
 /** The text of docs/messages.md. */
 export const messageDocs = (): string => `# When things go wrong: every message explained
 
-Made from src/cli/explain by \`node test/messages/writeMessageDocs.ts\`; do not edit. \`hma explain WORD\` prints the same: \`hma explain disk_low\`.
+Made from src/cli/explain by \`node test/messages/writeMessageDocs.ts\`; do not edit. \`hma explain WORD\` tells a run's words in the terminal: \`hma explain disk_low\`.
 
 Nothing that was accepted is lost, whatever dies. Where to look first:
 
@@ -19,9 +20,9 @@ Nothing that was accepted is lost, whatever dies. Where to look first:
 
 A command that can't do its work says what happened and, on the next line, what to do; case by case in [bad-input.md](bad-input.md).
 
-${all.map(({ title }) => `- [${title}](#${anchor(title)})`).join('\n')}
+${allSections.map(({ title }) => `- [${title}](#${anchor(title)})`).join('\n')}
 
-${all.map(section).join('\n')}`;
+${allSections.map(section).join('\n')}`;
 
 /** GitHub's anchor of a heading. */
 const anchor = (title: string): string =>

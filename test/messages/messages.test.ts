@@ -6,8 +6,7 @@ import { expect, it } from 'vitest';
 import { checks } from '../../src/cli/explain/checks.ts';
 import { contract } from '../../src/cli/explain/contract.ts';
 import { notices } from '../../src/cli/explain/runs.ts';
-import { sections } from '../../src/cli/explain/sections.ts';
-import { messageDocs } from './document.ts';
+import { allSections, messageDocs } from './document.ts';
 
 const repository = join(import.meta.dirname, '../..');
 
@@ -25,7 +24,7 @@ it('every code that is explained is one that hma says: none outlives its message
 });
 
 it('an explanation is sentences: what it means and what a person can do are never empty', () => {
-  const texts = sections.flatMap(({ words }) =>
+  const texts = allSections.flatMap(({ words }) =>
     Object.entries(words).flatMap(([word, { means, did = '.', you }]) =>
       [means, did, you].map((text) => ({ word, text })),
     ),

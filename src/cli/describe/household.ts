@@ -40,12 +40,12 @@ export function describeHousehold(program: Command, desk: Desk, act: Act): void 
   examples(
     program
       .command('explain')
-      .argument('[word...]', 'a word or code that hma said; without one, all are listed')
-      .description('what a word of hma means, what it did about it, and what you can do')
+      .argument('[word...]', 'such as disk_low; without one, all are listed')
+      .description('what a word that a run uses means, what hma did about it, and what you can do')
       .action((words: string[]) => act(() => explain(desk, words))()),
     'hma explain disk_low',
     'hma explain usage limit',
-    'hma explain candidate_is_protected',
+    'hma explain evaluator_broken',
   );
   const service = program.command('service').description('take runs up again after a reboot, by systemd for this user');
   service
