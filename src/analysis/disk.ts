@@ -32,10 +32,11 @@ const [leastLooks, leastMs] = [4, 15 * 60_000];
 const hour = 3_600_000;
 const median = (values: readonly number[]): number => quantile(values, 0.5) ?? 0;
 
-/** Growth since the first look; null before the second. */
-export function diskGrowth(samples: readonly DiskSample[]): DiskGrowth | null {
+/** Growth since the first look, on all file systems or on the one mounted at `path`; null before the second. */
+export function diskGrowth(samples: readonly DiskSample[], path?: string): DiskGrowth | null {
   const [first, last] = [samples[0], samples.at(-1)];
-  return first && last && samples.length > 1 ? growthBetween(first, last, () => true) : null;
+  if (!first || !last || samples.length === 1) return null;
+  return growthBetween(first, last, (place) => path === undefined || place.path === path);
 }
 
 function growthBetween(first: DiskSample, last: DiskSample, counts: (place: DiskPlace) => boolean): DiskGrowth {

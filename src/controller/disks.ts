@@ -123,7 +123,8 @@ function sayFull(place: DiskPlace, full: Fullness): string {
 }
 
 const needed: Readonly<Record<Fullness, (place: DiskPlace) => string>> = {
-  space: ({ floor }) => `when ${sayBytes(Math.max(floor * recoveredAt, 2 * ballastBytes))} are free`,
+  space: ({ floor, holds }) =>
+    `when ${sayBytes(Math.max(floor * recoveredAt, holds.includes('state') ? 2 * ballastBytes : 0))} are free`,
   files: () => 'when there are inodes again (many small files use them up)',
   quota: () => `when ${sayBytes(ballastBytes)} more can be written`,
 };
@@ -140,12 +141,12 @@ function pauseFact(
     readonly earlier?: readonly EarlierRunSize[];
   },
 ): Extract<RunFact, { type: 'run.paused' }> {
-  const growth = diskGrowth(state.disk);
+  const growth = diskGrowth(state.disk, given.place.path);
   const largest = (given.earlier ?? []).toSorted((a, b) => b.bytes - a.bytes).slice(0, namedRuns);
   const sizes = largest.map(({ run, bytes }) => `${run} ${sayBytes(bytes)}`).join(', ');
   const detail = [
     `${given.why}.`,
-    ...(growth === null ? [] : [`Since the run's start: ${sayGrowth(growth)}.`]),
+    ...(growth === null ? [] : [`Since the run's start it has taken: ${sayGrowth(growth)}.`]),
     `Free some space: hma gc --all, or hma remove an earlier run${sizes === '' ? '' : ` (${sizes})`}; a lower limits.diskFloor in hma.yaml counts from the next run on.`,
     `The run goes on by itself ${needed[given.low](given.place)}.`,
   ].join(' ');

@@ -141,6 +141,23 @@ describe('notifications', () => {
       ],
     });
   });
+  test('what a person should do is told as long as it holds', () => {
+    const warned: At = [
+      20_000,
+      { type: 'run.noticed', data: { level: 'person', code: 'disk_forecast', text: 'the disk will be full' } },
+    ];
+    const over: At = [
+      21_000,
+      {
+        type: 'run.noticed',
+        data: { level: 'info', code: 'disk_forecast_over', takesBack: 'disk_forecast', text: 'it will not' },
+      },
+    ];
+    const told = (...facts: readonly At[]) =>
+      tellingOf(change(working.length, ...working, ...facts), { sinceWall: openedWall, notify: all });
+    expect(told(warned)).toMatchObject({ kind: 'paused', text: 'The run needs you: the disk will be full' });
+    expect(told(warned, over)).toBeNull();
+  });
   test('history is no news, and a setting that is off is obeyed', () => {
     expect(tellingOf(pausing, { sinceWall: openedWall + 20_001, notify: all })).toBeNull();
     expect(tellingOf(pausing, { sinceWall: openedWall, notify: { ...all, paused: false } })).toBeNull();
@@ -312,6 +329,22 @@ test('the workspace: whose turn, the evaluator, isolation with its limits, owner
     ['GPUs', 'none'],
     ['Disk', '40.0 GB free · a run pauses below 2.0 GB'],
     ['State Folder', '/state'],
+  ]);
+  const looks = [40e9, 36e9].map((free, index) => ({
+    active: index * 60_000,
+    bytes: { workspace: index * 3e9, snapshots: 0, sessions: 0, evaluations: 0, ledger: 0 },
+    places: [
+      { path: '/data', holds: ['workspace' as const], free, freeFiles: null, floor: 2e9 },
+      { path: '/', holds: ['state' as const, 'tmp' as const], free: 9e9, freeFiles: null, floor: 2e9 },
+    ],
+  }));
+  const notice = { seq: 9, wall: 0, level: 'person', code: 'disk_forecast', text: 'soon full' } as const;
+  expect(words({ ...facts, state: { ...run, disk: looks, notices: [notice] } })).toContainEqual([
+    'Disk',
+    '40.0 GB free · a run pauses below 2.0 GB',
+    'Forecast | soon full',
+    'Since the Start | the workspace +3.0 GB, others +1.0 GB',
+    'the state folder and temporary files (/) | 9.0 GB free',
   ]);
   expect(words({ ...facts, otherVersion: '66df7e625cac2bec' })).toContainEqual([
     'Version',
