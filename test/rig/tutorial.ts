@@ -128,7 +128,7 @@ export interface TutorialShell extends AsyncDisposable {
 }
 
 /** Longest time of one command, ms. */
-const patienceMs = 120_000;
+const patienceMs = 180_000;
 
 /** Opens a shell; what is printed goes through a file in `folder`. */
 export function openShell(

@@ -26,7 +26,7 @@ const steps = stepsOf(readFileSync(join(repository, 'docs/first-night.md'), 'utf
 const readersHome = '/home/you';
 
 /** Longest wait for the night to come to where the tutorial is, ms. */
-const patienceMs = 60_000;
+const patienceMs = 180_000;
 
 /** Commands that only look may be asked until they tell what the tutorial tells: a night takes its time. */
 const looks = /^hma (status|candidates)\b/;
@@ -85,7 +85,7 @@ it('docs/first-night.md, followed literally from an empty folder, is the night t
     writeFileSync(join(repository, 'test-output/first-night.txt'), place.printed);
   }
   expect(new Set(server.requests.map(({ key }) => key))).toEqual(new Set(['your-key']));
-}, 300_000);
+}, 600_000);
 
 async function follow(step: TutorialStep, place: Place): Promise<void> {
   if (step.kind === 'command') return command(step, place);
