@@ -74,6 +74,11 @@ export const controllerEffects: readonly Effect[] = [
   },
   { what: 'keeps a ballast', call: /^rename\("RUN\/ballast\.tmp"/, between: ['listing.written', 'ledger.beforeWrite'] },
   {
+    what: 'counts what lies on the disks',
+    call: /^execve\("[^"]*", \["du", "-skx"/,
+    between: ['listing.written', 'ledger.beforeWrite'],
+  },
+  {
     what: 'makes a token',
     call: /^rename\("RUN\/sessions\/[^/]+\/token\./,
     between: ['ledger.confirmed', 'listing.written', 'ledger.beforeWrite'],
