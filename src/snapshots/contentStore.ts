@@ -90,6 +90,8 @@ export class ContentStore {
       await cloneOrCopy(source, temporary);
       if (!stable()) return undefined;
       const stored = await settle(temporary);
+      // what is here already may be shared with an earlier run's store
+      if (await this.has(stored.sha256, stored.bytes)) return stored;
       await rename(temporary, this.pathOf(stored.sha256));
       syncFolder(this.#dir);
       return stored;

@@ -1,4 +1,4 @@
-import { canonicalJson } from './freeze.ts';
+import { canonicalJson } from '../base/canonicalJson.ts';
 import type { Contract } from './model.ts';
 
 /** One thing by which scores of two contracts can't be compared. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import * as z from 'zod';
 
+import { canonicalJson } from '../base/canonicalJson.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { sayPath } from './issues.ts';
 import type { Contract } from './model.ts';
@@ -127,16 +128,6 @@ const frozen: z.ZodType<Contract> = z.strictObject({
   environment: variables,
   state: z.string().nullable(),
 });
-
-/** JSON with sorted keys and no white space: one text per value (RFC 8785 but for numbers, which are JavaScript's anyway). */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
-}
 
 /** Names a contract's content: SHA-256 over its canonical JSON, 64 hex digits. Equal contracts have equal hashes. */
 export const contractHash = (contract: Contract): string =>

@@ -99,7 +99,20 @@ function sessionRows(scene: RunScene): TreeRow[] {
     const handoff = after.get(option.number);
     return handoff ? [own, handoffRow(scene, option, handoff)] : [own];
   });
-  return [...rows, reviewRow(scene), noticesRow(state)].filter((one) => one !== null);
+  return [earlierRow(state), ...rows, reviewRow(scene), noticesRow(state)].filter((one) => one !== null);
+}
+
+/** The run that this one goes on from; a click shows it. */
+function earlierRow({ run, from }: RunState): TreeRow | null {
+  if (from === undefined) return null;
+  const came = from.candidates === 0 ? 'no candidate' : count(from.candidates, 'candidate');
+  return row({
+    ...{ id: `${run}/from`, label: 'Goes on from', description: joined(sayRunTime(from.run), `${came} came over`) },
+    spoken: `Goes on from the run of ${sayRunTime(from.run)}: ${came} came over`,
+    icon: { id: 'history' },
+    context: 'earlierRun',
+    command: { command: 'hma.chooseRun', title: 'Show that run', arguments: [from.run] },
+  });
 }
 
 function optionRow(scene: RunScene, option: Option, experiments: readonly Experiment[]): TreeRow {
@@ -266,6 +279,10 @@ function pastRow(runs: readonly PastRun[]): TreeRow {
     children,
   });
 }
+
+/** The run of a row of All Runs, by its id; undefined for any other. */
+export const pastRunOf = (id: unknown): string | undefined =>
+  typeof id === 'string' && id.startsWith('past/') ? id.slice('past/'.length) : undefined;
 
 /** A run's start in local time, from its id; the id itself where it holds none. */
 export function sayRunTime(run: string): string {

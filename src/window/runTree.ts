@@ -5,7 +5,7 @@ import { sayLength } from '../base/numbers.ts';
 import type { WindowRoom } from './room.ts';
 import { RowTree } from './rowTree.ts';
 import { PriceCache } from './priceCache.ts';
-import { runRows, runScene, type PastRun, type RunScene } from './runRows.ts';
+import { pastRunOf, runRows, runScene, type PastRun, type RunScene } from './runRows.ts';
 import { runTooltip } from './runRowsTooltips.ts';
 import { needsPerson, presenceWords, sayPhase, timeLeft } from './runWords.ts';
 import { Ticker } from './ticker.ts';
@@ -71,7 +71,8 @@ function set(view: vscode.TreeView<unknown>, what: 'description' | 'message', wo
 }
 
 function tooltipOf({ model }: WindowRoom, scene: RunScene | null, row: TreeRow): string {
-  if (row.context === 'pastRun') return pastStory(model, row.id.slice('past/'.length));
+  const past = pastRunOf(row.id);
+  if (past !== undefined) return pastStory(model, past);
   return scene ? runTooltip(scene, row) : '';
 }
 

@@ -8,30 +8,52 @@ import { openContract } from './contractPlace.ts';
 import { hma, type CommandEnd } from './hmaCommand.ts';
 import { lookBeforeStart } from './preflight.ts';
 import type { WindowRoom } from './room.ts';
+import { pastRunOf, sayRunTime } from './runRows.ts';
 
-/** `hma.start`: checks the task, asks once what must be known, and starts the run; it lives on without the window. */
+/**
+ * `hma.start`: checks the task, asks once what must be known, and starts the run; it lives on without the window. `hma.goOn` does the
+ * same with the candidates of a finished run.
+ */
 export function registerStart(room: WindowRoom): vscode.Disposable {
   let starting = false;
-  const once = async (): Promise<void> => {
+  const once = async (from?: string): Promise<void> => {
     if (starting) return;
     starting = true;
     try {
-      await start(room);
+      await start(room, from);
     } finally {
       starting = false;
     }
   };
-  return vscode.commands.registerCommand('hma.start', once);
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand('hma.start', () => once()),
+    vscode.commands.registerCommand('hma.goOn', async (given?: { readonly id?: unknown }) => {
+      const run = pastRunOf(given?.id) ?? room.model.place?.run;
+      if (run !== undefined && (await wantsToGoOn(run))) await once(run);
+    }),
+  );
 }
 
-async function start(room: WindowRoom): Promise<void> {
+async function wantsToGoOn(run: string): Promise<boolean> {
+  const go = 'Go On';
+  const answer = await vscode.window.showInformationMessage(
+    `Go on from the run of ${sayRunTime(run)}?`,
+    { modal: true, detail: 'A new run begins in this folder with its candidates, under the budgets of hma.yaml.' },
+    go,
+  );
+  return answer === go;
+}
+
+async function start(room: WindowRoom, from: string | undefined): Promise<void> {
   if (!(await trusted())) return;
   if (!(await saved(room.folder))) return;
   await vscode.commands.executeCommand('hma.run.focus');
   const found = await working('Checking the task …', () => lookBeforeStart(room));
   if (found === undefined || !(await fitToStart(room, found)) || !(await understood(room, found))) return;
   const run = (more: readonly string[]): Promise<CommandEnd> =>
-    working('Starting the run …', () => hma(room.folder, ['run', '--detach', '--json', ...more]));
+    working('Starting the run …', () =>
+      hma(room.folder, ['run', '--detach', '--json', ...(from === undefined ? [] : ['--from', from]), ...more]),
+    );
   let end = await run([]);
   if (end.code !== 0 && failureOf(end).code === 'bypass') {
     if (!(await acceptsBypass(end))) return;

@@ -1,6 +1,7 @@
 import type { LedgerEvent } from '../../src/ledger/port.ts';
 import type { RunFact, RunEventMap } from '../../src/run/events.ts';
 import { evolveRun } from '../../src/run/evolve.ts';
+import { carryOver } from '../../src/run/goOn.ts';
 import type { RunState } from '../../src/run/model.ts';
 
 /** Wall time at active 0 of written histories, Unix ms. */
@@ -159,6 +160,17 @@ export const accepted = (
     [at, { type: 'experiment.accepted', data: { id, option: number, score, verdictAt: at, flags } }],
   ];
 };
+
+/** The first batch of a run of ada and cat that goes on from `wholeRun`: bob is none of its agents. */
+export function goneOn(): At[] {
+  const agents = { A: { name: 'ada', adapter: 'command' }, B: { name: 'cat', adapter: 'command' } };
+  const last = { seq: 99, hash: 'f'.repeat(64) };
+  const { from, facts } = carryOver(stateOf(history(...wholeRun())), { last, agents });
+  const fresh = opened({ terms: { agents } });
+  if (fresh.type !== 'run.opened') throw new Error('no opening');
+  const run: RunFact = { type: 'run.opened', data: { ...fresh.data, run: '20261201-090000-cd34', from } };
+  return [run, ...facts].map((fact): At => [0, fact]);
+}
 
 /** A submission and its rejection. */
 export const rejected = (

@@ -11,7 +11,7 @@ import { Screen } from '../../src/cli/render/screen.ts';
 import { statusLine } from '../../src/cli/render/statusLine.ts';
 import { colourStyle, plainStyle, styleFor } from '../../src/cli/render/style.ts';
 import { fit, pad, table, widthOf, wrap } from '../../src/cli/render/text.ts';
-import { accepted, history, opened, openedWall, optionFacts as f, stateOf, wholeRun } from './history.ts';
+import { accepted, goneOn, history, opened, openedWall, optionFacts as f, stateOf, wholeRun } from './history.ts';
 
 const paper: Paper = { style: plainStyle, columns: 100 };
 
@@ -45,6 +45,28 @@ test('a whole run as its calm log', () => {
     '  1:04.0  e5   graded by the hidden grader; hma reveal shows grades',
     '  1:05.0  the run is over: the experiments are used up',
   ]);
+});
+
+test('a run that goes on from another says so at its start, in its status and beside each candidate', () => {
+  const own = accepted(2000, { id: 'e7', option: 1, agent: 'B', score: 0.25 });
+  const facts = [...goneOn(), f.open(1000, 1, 'B'), f.starting(1100, 1), f.started(1200, 1), ...own];
+  const log = historyLines(history(...facts), paper);
+  expect(log[3]).toBe('  goes on from run 20261130-181123-ab12: 5 candidates came over · ada begins');
+  expect(log.at(-1)).toBe('  0:02.0  e7   accepted      0.25  ▁▄▂▇▅█        new record −17 %');
+  const state = stateOf(history(...facts));
+  expect(candidatesPage(state, state.archive, { ...paper, columns: 120 }).map((line) => line.trimEnd())).toEqual([
+    'id  author  option  of run                rmse  reported   grade                                  note',
+    'e1  A ada        1  20261130-181123-ab12   0.5                                                    ridge',
+    'e3  A ada        1  20261130-181123-ab12   0.4',
+    'e4  bob          2  20261130-181123-ab12  0.45                                                    a tree',
+    'e5  bob          2  20261130-181123-ab12   0.3            hidden',
+    'e6  A ada        3  20261130-181123-ab12  0.35',
+    'e7  B cat        1                        0.25                    so far final, record, standing',
+  ]);
+  const given = { active: 3000, wall: openedWall + 3000, mono: 4000, boot: '' };
+  const page = statusPage(state, given, { runFolder: '/state/runs/x', live: true, paper });
+  expect(page[1]).toBe('  goes on from run 20261130-181123-ab12: 5 candidates came over');
+  expect(page.find((line) => line.startsWith('  1  B cat'))).toMatch(/^ {2}1 {2}B cat {2}… +1 +0 +0\.25 /);
 });
 
 test('the page at the end says who, why, how long and what next', () => {

@@ -265,7 +265,7 @@ describe('a run that goes on from another', { timeout: 240_000 }, () => {
     run.client[Symbol.dispose]();
     await untilNothingRuns(earlier.folders.root, 60_000);
     const large = join(runFiles(run.runFolder).snapshots, 'large');
-    expect(readdirSync(large).map((name) => statSync(join(large, name)).nlink)).toEqual([2]);
+    expect(readdirSync(large).map((name) => statSync(join(large, name)).nlink > 1)).toEqual([true]); // shared, also after its own capture
     const place = (one: TestRun) => ({
       run: one.run,
       folder: one.runFolder,

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { canonicalJson, contractHash, freezeContract, thawContract } from '../../src/task/freeze.ts';
+import { canonicalJson } from '../../src/base/canonicalJson.ts';
+import { contractHash, freezeContract, thawContract } from '../../src/task/freeze.ts';
 import { keysAt } from '../../src/task/issues.ts';
 import { formatMessages } from '../../src/task/messages.ts';
 import type { Contract } from '../../src/task/model.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { accepted, goneOn, history, optionFacts, stateOf } from '../cli/history.ts';
 import { archiveAccepted } from '../../src/archive/evolve.ts';
 import { record } from '../../src/archive/order.ts';
 import { reviewFrame, reviewRows, type ReviewRows } from '../../src/window/reviewModel.ts';
@@ -47,6 +48,34 @@ describe('rows', () => {
         },
       },
     ]);
+  });
+
+  test('candidates that came over stand first, with their run and their author’s name there', () => {
+    const own = accepted(2000, { id: 'e7', option: 1, agent: 'B', score: 0.2 });
+    const state = stateOf(history(...goneOn(), optionFacts.open(1000, 1, 'B'), ...own));
+    const rows = rowsOf(state);
+    expect(
+      rows.map(({ id, order, author, option, origin, at: when, change }) => [
+        id,
+        order,
+        author,
+        option,
+        origin?.agent,
+        when,
+        change,
+      ]),
+    ).toEqual([
+      ['e1', 1, 'A', 1, 'ada', 0, null],
+      ['e3', 2, 'A', 1, 'ada', 0, expect.closeTo(0.1)],
+      ['e4', 3, null, 2, 'bob', 0, expect.closeTo(-0.05)],
+      ['e5', 4, null, 2, 'bob', 0, expect.closeTo(0.1)],
+      ['e6', 5, 'A', 3, 'ada', 0, expect.closeTo(-0.05)],
+      ['e7', 6, 'B', 1, undefined, 2000, expect.closeTo(0.1)],
+    ]);
+    const [first] = rows;
+    expect(first?.origin).toEqual({ run: '20261130-181123-ab12', agent: 'ada' });
+    const again = reviewRows(state, unmarked, reviewRows(state, unmarked, null));
+    expect(again.changed).toEqual([]);
   });
 
   test('the change is against the record before, positive is better, in either direction', () => {

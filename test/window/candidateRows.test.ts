@@ -4,7 +4,7 @@ import type { RunState } from '../../src/run/model.ts';
 import { candidateRows, noFilter, type CandidateView, type OwnMarks } from '../../src/window/candidateRows.ts';
 import { candidateTooltip } from '../../src/window/candidateRowsTooltips.ts';
 import { redrawOf } from '../../src/window/treeRow.ts';
-import { accepted, history, opened, optionFacts, stateOf, wholeRun, type At } from '../cli/history.ts';
+import { accepted, goneOn, history, opened, optionFacts, stateOf, wholeRun, type At } from '../cli/history.ts';
 import { quickest } from './quickest.ts';
 
 const run = '20261130-181123-ab12';
@@ -90,6 +90,27 @@ test('filters: wishes of one kind add up, those of different kinds must all be m
   expect(ids({}, marked([], ['e4', 'e6']))).toEqual(['e5', 'e3', 'e1']);
   const { passing, all } = candidateRows(over, marked([], ['e4']), latest);
   expect({ passing, all }).toEqual({ passing: 4, all: 5 });
+});
+
+test('a candidate that came over says of which run it is, and belongs to no option of this one', () => {
+  const facts = [
+    ...goneOn(),
+    optionFacts.open(1000, 1, 'B'),
+    ...accepted(2000, { id: 'e7', option: 1, agent: 'B', score: 0.2 }),
+  ];
+  const state = stateOf(history(...facts));
+  expect(seen(state, marked(), latest).slice(0, 3)).toEqual([
+    '[arrow-circle-up] e7 | 0.2 · record, standing · cat, option 1',
+    `[circle-outline] e6 | 0.35 · ada, option 3 of run ${run}`,
+    `[circle-outline] e5 | 0.3 · bob, option 2 of run ${run}`,
+  ]);
+  const shown = (filter: Partial<CandidateView['filter']>) =>
+    candidateRows(state, marked(), { ...latest, filter: { ...noFilter, ...filter } }).rows.map(({ label }) => label);
+  expect(shown({ options: [1] })).toEqual(['e7']);
+  expect(shown({ authors: ['A'] })).toEqual(['e6', 'e3', 'e1']);
+  const [tooltip] = state.archive.slice(3, 4).map((candidate) => candidateTooltip(state, candidate, []));
+  expect(tooltip).toContain(String.raw`**Author** bob in option 2 of run 20261130\-181123\-ab12`);
+  expect(tooltip).toContain(String.raw`at 0\:40\.0 of active runtime`);
 });
 
 const blindFacts: readonly At[] = [

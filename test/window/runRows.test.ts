@@ -5,7 +5,17 @@ import type { RunState } from '../../src/run/model.ts';
 import { groupSize, runRows, runScene } from '../../src/window/runRows.ts';
 import { runTooltip } from '../../src/window/runRowsTooltips.ts';
 import { redrawOf, type TreeRow } from '../../src/window/treeRow.ts';
-import { accepted, history, opened, openedWall, optionFacts, stateOf, wholeRun, type At } from '../cli/history.ts';
+import {
+  accepted,
+  goneOn,
+  history,
+  opened,
+  openedWall,
+  optionFacts,
+  stateOf,
+  wholeRun,
+  type At,
+} from '../cli/history.ts';
 import { quickest } from './quickest.ts';
 
 const run = '20261130-181123-ab12';
@@ -339,6 +349,15 @@ test('tooltips tell the whole story, and nothing that agents wrote becomes marku
   expect(tooltip).toContain(String.raw`\!\[x\]\(https\:\/\/evil\.example\/a\.png\)`);
   expect(tooltip).not.toMatch(/[^\\]\[run/);
   expect(tooltip).not.toContain('<b>');
+});
+
+test('the run that this one goes on from stands first, and a click shows it', () => {
+  const [first] = runRows({ run: 'x', scene: runScene(state(...goneOn()), at(1000)) }, [])[0]?.children ?? [];
+  expect(first).toMatchObject({
+    label: 'Goes on from',
+    description: expect.stringMatching(/^2026-1[12]-\d\d \d\d:11 · 5 candidates came over$/),
+    command: { command: 'hma.chooseRun', arguments: [run] },
+  });
 });
 
 test('other runs of the folder stand at the end, the shown one marked; a run that can’t be read yet is starting', () => {
