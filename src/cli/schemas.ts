@@ -15,7 +15,12 @@ const phase = z.enum(['exploring', 'reviewing', 'concluding', 'finished']);
 export const errorOutput = z.object({ error: z.object({ code: z.string(), what: z.string(), fix: z.string() }) });
 
 /** `hma run --detach --json`. */
-export const startedOutput = z.object({ run: z.string(), runFolder: z.string(), workspace: z.string() });
+export const startedOutput = z.object({
+  run: z.string(),
+  runFolder: z.string(),
+  workspace: z.string(),
+  from: z.string().nullable().describe('the run that it goes on from'),
+});
 
 /** `hma init`. */
 export const initOutput = z.object({
@@ -440,6 +445,8 @@ export const appliedOutput = z.object({
 export const checkOutput = z.object({
   workspace: z.string(),
   ready: z.boolean().describe('nothing keeps a run from starting'),
+  night: z.enum(['works', 'might', 'fails']).describe('whether a night would work'),
+  words: z.string().describe('the same in words'),
   tier: z
     .object({
       tier: z.enum(['bubblewrap', 'uid', 'none']),
@@ -512,9 +519,12 @@ export const outputs: readonly { readonly command: string; readonly lines?: true
   { command: 'hma run --detach --json', schema: startedOutput },
   { command: 'hma status --json', schema: statusOutput },
   { command: 'hma list --json', schema: listOutput },
-  { command: 'hma pause | handoff | message | review | stop | budget | select | reveal --json', schema: intentOutput },
+  {
+    command: 'hma pause | handoff | message | review | stop | budget | select | reveal | disqualify --json',
+    schema: intentOutput,
+  },
   { command: 'hma resume --json', schema: resumedOutput },
-  { command: 'hma candidates --json', schema: candidatesOutput },
+  { command: 'hma candidates | grade | reevaluate --json', schema: candidatesOutput },
   { command: 'hma show --json', schema: showOutput },
   { command: 'hma diff --json', schema: diffOutput },
   { command: 'hma export --json', schema: exportedOutput },

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 
 import { adapterFor } from '../agents/adapters.ts';
 import { presets } from '../agents/presets.ts';
+import { inTime } from '../base/inTime.ts';
 import { findProgram } from '../base/program.ts';
 import { stateHome } from '../ledger/places.ts';
 import { describeTier } from '../machines/describeTier.ts';
@@ -17,6 +18,7 @@ import type { CheckCode } from './checkCodes.ts';
 import { attach } from './connection.ts';
 import { diskItems } from './diskLook.ts';
 import { runsOf, stateHomes } from './lookup.ts';
+import { gitItem, gpuItems, lateItem } from './preflightLooks.ts';
 import { readOffline } from './readRun.ts';
 
 /** One thing that was looked at before a start. */
@@ -40,25 +42,55 @@ export interface Preflight {
   readonly messages: readonly ContractMessage[];
 }
 
-/** Looks at all that a run needs, before it is started; starts nothing of the task. Short probes of the isolation tiers are run and ended. */
+/** Longest time for one look, ms. */
+export const lookMs = 30_000;
+
+/**
+ * Looks at all that a run needs, before it is started; starts nothing of the task. Short probes of the isolation tiers are run and ended. What
+ * doesn't answer within 30 s (`patience`) is an item of its own; where a mount of the task's doesn't answer, nothing else is looked at.
+ */
 export async function preflight(given: {
   readonly workspace: string;
   readonly wall: number;
   readonly adapters: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** What is told of mounts that don't answer. */
+  readonly mounts?: readonly PreflightItem[];
+  readonly patience?: number;
 }): Promise<Preflight> {
+  const { workspace, mounts = [], patience = lookMs } = given;
+  if (mounts.some(({ state }) => state === 'bad')) return { items: mounts, tier: null, messages: [] };
   const loaded = await loadContract({
-    workspace: given.workspace,
+    workspace,
     given: { wall: given.wall, adapters: given.adapters, presets },
   });
   const messages = loaded.ok ? loaded.value.warnings : loaded.refusal.messages;
   const contract = loaded.ok ? loaded.value.contract : null;
-  const items: PreflightItem[] = [contractItem(messages)];
-  if (contract) items.push(await evaluatorItem(contract, given), ...(await agentItems(contract, given)));
-  const isolation = await isolationItem(contract);
-  items.push(isolation.item, ...diskItems({ ...given, contract }), await gitItem(given), await runItem(given));
-  return { items, tier: isolation.tier, messages };
+  const look = (topic: PreflightItem['topic'], whose: string, work: Promise<PreflightItem[]>) =>
+    inTime(work, patience).then((found) => (found === 'late' ? [lateItem(topic, whose, patience)] : found));
+  const one = async (work: Promise<PreflightItem>): Promise<PreflightItem[]> => [await work];
+  const isolating = inTime(isolationItem(contract), patience);
+  const found = await Promise.all([
+    contract ? look('evaluator', "the evaluator's program", one(evaluatorItem(contract, given))) : [],
+    ...(contract
+      ? slotsOf(contract).map((slot) => look('agent', `agent ${slot}`, one(agentItem(slot, contract, given))))
+      : []),
+    isolating.then((seen) => (seen === 'late' ? [lateItem('isolation', 'the isolation', patience)] : [seen.item])),
+    Promise.resolve([...diskItems({ ...given, contract })]),
+    look('git', 'git', one(gitItem(given))),
+    look('inside', 'nvidia-smi', gpuItems(patience)),
+    look('run', 'the runs of this folder', one(runItem(given))),
+  ]);
+  const isolation = await isolating;
+  return {
+    items: [contractItem(messages), ...mounts, ...found.flat()],
+    tier: isolation === 'late' ? null : isolation.tier,
+    messages,
+  };
 }
+
+const slotsOf = ({ policy }: Contract): readonly AgentSlot[] =>
+  policy.mode === 'single' ? [policy.first] : ['A', 'B'];
 
 interface World {
   readonly workspace: string;
@@ -110,11 +142,6 @@ async function evaluatorItem(contract: Contract, { workspace, env }: World): Pro
         detail: found.refusal.detail,
         fix: 'Install it, or correct `evaluate` in hma.yaml.',
       };
-}
-
-async function agentItems(contract: Contract, world: World): Promise<PreflightItem[]> {
-  const slots: readonly AgentSlot[] = contract.policy.mode === 'single' ? [contract.policy.first] : ['A', 'B'];
-  return await Promise.all(slots.map((slot) => agentItem(slot, contract, world)));
 }
 
 async function agentItem(slot: AgentSlot, contract: Contract, { workspace, env }: World): Promise<PreflightItem> {
@@ -179,6 +206,12 @@ async function harnessItem(slot: AgentSlot, contract: Contract, { env }: World):
       detail: `${words}: ${signed}`,
       fix: 'One session at a time may have a login. A key in a variable has no such limit.',
     });
+  if (look.version === null)
+    return item('warning', `is ${look.title}, which doesn't say its version`, {
+      code: 'agent_silent',
+      detail: `${look.program} --version ended with an error, or not within 20 s.`,
+      fix: 'Run it by hand: a session may hang as it does.',
+    });
   if (look.known !== 'tested')
     return item('warning', `is ${words}`, {
       code: 'agent_untested',
@@ -189,7 +222,10 @@ async function harnessItem(slot: AgentSlot, contract: Contract, { env }: World):
 }
 
 async function isolationItem(contract: Contract | null): Promise<{ item: PreflightItem; tier: Preflight['tier'] }> {
-  const wanted = contract?.isolation.tier ?? 'auto';
+  const asked = contract?.isolation.tier ?? 'auto';
+  const binds = contract?.evaluate.binds ?? [];
+  // only bubblewrap can show an evaluator absolute paths of its own, as a start knows too
+  const wanted = asked === 'auto' && binds.length > 0 ? 'bubblewrap' : asked;
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'hma-check-'));
   try {
     const probes = await probeTiers({
@@ -210,7 +246,10 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
           code: 'isolation_unavailable',
           what: `isolation ${wanted} does not work here`,
           detail: why,
-          fix: 'Install what is missing, or write isolation: auto in hma.yaml.',
+          fix:
+            binds.length > 0
+              ? 'Install bubblewrap: evaluate.binds needs it.'
+              : 'Install what is missing, or write isolation: auto in hma.yaml.',
         },
         tier: null,
       };
@@ -240,27 +279,6 @@ async function isolationItem(contract: Contract | null): Promise<{ item: Preflig
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
   }
-}
-
-async function gitItem({ workspace, env }: World): Promise<PreflightItem> {
-  const found = await findProgram('git', { path: env['PATH'], cwd: workspace });
-  return found.ok
-    ? {
-        topic: 'git',
-        state: 'good',
-        code: null,
-        what: 'git is there, which keeps the candidates',
-        detail: found.value,
-        fix: null,
-      }
-    : {
-        topic: 'git',
-        state: 'bad',
-        code: 'git_missing',
-        what: 'git was not found; candidates are kept with it',
-        detail: found.refusal.detail,
-        fix: 'Install git 2.36 or newer.',
-      };
 }
 
 async function runItem({ workspace, env }: World): Promise<PreflightItem> {

@@ -36,8 +36,12 @@ const isOpen = (path) => {
       : readFileSync(path).length > 0;
   } catch { return false; }
 };
+// all of it together ends before the look does, so that what hangs is told beside what does not
+const end = performance.now() + 15000;
 const said = (program, args, more = {}) => {
-  const done = spawnSync(program, args, { encoding: 'utf8', timeout: 15000, stdio: ['ignore', 'pipe', 'pipe'], ...more });
+  const timeout = Math.max(100, Math.min(8000, end - performance.now()));
+  const done = spawnSync(program, args, { encoding: 'utf8', timeout, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'], ...more });
+  if (done.error?.code === 'ETIMEDOUT') return { ok: false, there: true, out: '', err: program + ' ' + args.join(' ') + ' does not answer' };
   return { ok: done.status === 0, there: done.error === undefined, out: (done.stdout ?? '').trim(), err: (done.stderr ?? done.error?.message ?? '').trim() };
 };
 const hma = {};
@@ -51,10 +55,10 @@ const writable = (() => { try { accessSync(asked.workspace, constants.W_OK); ret
 const gpus = asked.gpus ? said('nvidia-smi', ['-L']) : null;
 const network = await new Promise((resolve) => {
   const socket = connect(asked.port, '127.0.0.1');
-  const end = (is) => { socket.destroy(); resolve(is); };
-  socket.setTimeout(3000, () => end(false));
-  socket.once('connect', () => end(true));
-  socket.once('error', () => end(false));
+  const tell = (is) => { socket.destroy(); resolve(is); };
+  socket.setTimeout(3000, () => tell(false));
+  socket.once('connect', () => tell(true));
+  socket.once('error', () => tell(false));
 });
 const programs = asked.programs.map(([program, ...args]) => {
   const done = said(program, args);

@@ -56,5 +56,14 @@ function query(what: readonly string[]): Promise<string[][] | null> {
   });
 }
 
+/** Whether nvidia-smi is there and answers in at most so many ms. Its output is not looked at. */
+export const gpuDriver = (ms: number): Promise<'answers' | 'absent' | 'hangs'> =>
+  new Promise((resolve) => {
+    const options = { timeout: Math.min(ms, timeoutMs), killSignal: 'SIGKILL' } as const;
+    execFile('nvidia-smi', ['-L'], options, (failed) =>
+      resolve(failed?.code === 'ENOENT' ? 'absent' : failed?.signal === 'SIGKILL' ? 'hangs' : 'answers'),
+    );
+  });
+
 /** `[N/A]`, `[Not Supported]`, `[Insufficient Permissions]` and the like are null. */
 const numberOf = (text: string): number | null => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null);

@@ -4,42 +4,55 @@ import { adapters } from '../../agents/adapters.ts';
 import { presets } from '../../agents/presets.ts';
 import { withSecrets } from '../../agents/secrets.ts';
 import { findWorkspace } from '../../client/lookup.ts';
-import { preflight, type Preflight, type PreflightItem } from '../../client/preflight.ts';
+import { lookMs, preflight, type Preflight, type PreflightItem } from '../../client/preflight.ts';
+import { lateItem, mountItems } from '../../client/preflightLooks.ts';
+import { inTime } from '../../base/inTime.ts';
 import { sayLength } from '../../base/numbers.ts';
 import { examine } from '../../controller/doctor.ts';
 import { dryRun } from '../../controller/dryRun.ts';
+import { liesOn, silentMounts } from '../../machines/silentMounts.ts';
 import { stateHome } from '../../ledger/places.ts';
 import { loadContract } from '../../task/load.ts';
 import { formatMessages } from '../../task/messages.ts';
 import { isForPeople, paperOf, remark, sayJson, sayLines, type Desk } from '../desk.ts';
 import { doctorItems, dryRunItem } from '../doctorItems.ts';
+import { budgetItem, nightOf } from '../night.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { homeFor } from './agents.ts';
 import { checkOutput } from '../schemas.ts';
+
+/** Least time for the look from inside, ms. */
+const leastInsideMs = 15_000;
 
 /** `hma check`: all that a run needs, looked at without starting one. */
 export async function check(
   desk: Desk,
   options: { readonly json?: boolean; readonly endpoint?: string; readonly evaluate?: boolean },
 ): Promise<number> {
-  const workspace = findWorkspace(desk.cwd) ?? realpathSync(desk.cwd);
+  const began = performance.now();
+  const silent = await silentMounts();
+  const workspace = liesOn(silent, desk.cwd) ? desk.cwd : (findWorkspace(desk.cwd) ?? realpathSync(desk.cwd));
+  const mounts = mountItems(silent, { workspace, env: desk.env });
+  const hung = mounts.some(({ state }) => state === 'bad');
   // a run has the values that `hma secrets` keeps
-  const env = withSecrets(await homeFor(desk), desk.env);
+  const env = hung ? desk.env : withSecrets(await homeFor(desk), desk.env);
   const found = await preflight({
-    workspace,
+    ...{ workspace, mounts },
     wall: desk.clock.now().wall,
     adapters: Object.keys(adapters),
     env,
   });
-  const items = [...found.items, ...(await insideItems({ ...desk, env }, { ...options, workspace, tier: found.tier }))];
+  const canEvaluate = !found.items.some(({ topic, state }) => topic === 'git' && state === 'bad');
+  const takenMs = performance.now() - began;
+  const inside = { ...options, workspace, tier: found.tier, takenMs, canEvaluate };
+  const items = [...found.items, ...(await insideItems({ ...desk, env }, inside))];
   const bad = items.some(({ state }) => state === 'bad');
-  if (options.json) await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, tier: found.tier, items }));
+  const answer = nightOf(items);
+  if (options.json)
+    await sayJson(desk, checkOutput.parse({ workspace, ready: !bad, ...answer, tier: found.tier, items }));
   else {
-    if (existsSync(`${workspace}/hma.yaml`)) desk.stderr.write(formatMessages(found.messages));
-    await sayLines(
-      desk,
-      items.flatMap((item) => itemLines(item, desk)),
-    );
+    if (!hung && existsSync(`${workspace}/hma.yaml`)) desk.stderr.write(formatMessages(found.messages));
+    await sayLines(desk, [...items.flatMap((item) => itemLines(item, desk)), answer.words]);
   }
   if (!bad) return exitCodes.ok;
   return items.some(({ topic, state }) => topic === 'contract' && state === 'bad')
@@ -55,25 +68,36 @@ async function insideItems(
     readonly tier: Preflight['tier'];
     readonly endpoint?: string;
     readonly evaluate?: boolean;
+    /** What all else took, ms. */
+    readonly takenMs: number;
+    /** Whether git works, with which the evaluator's checkout is made. */
+    readonly canEvaluate: boolean;
   },
 ): Promise<PreflightItem[]> {
   const { workspace, tier, endpoint } = given;
+  if (!tier) return [];
   const loaded = await loadContract({
     workspace,
     given: { wall: desk.clock.now().wall, adapters: Object.keys(adapters), presets },
   });
-  if (!loaded.ok || !tier) return [];
+  if (!loaded.ok) return [];
   const { contract } = loaded.value;
   const home = stateHome(desk.env, contract.state);
   try {
     const request = { contract, workspace, home, tier: tier.tier, env: desk.env };
-    const report = await examine({ ...request, ...(endpoint === undefined ? {} : { endpoint }) });
-    const inside = doctorItems(report, tier.tier);
-    if (given.evaluate === false) return inside;
+    // what was looked at before counts too: all of it is to be done within one look's time, as far as that goes
+    const insideMs = endpoint === undefined ? Math.max(leastInsideMs, Math.round(lookMs - given.takenMs)) : 2 * lookMs;
+    const report = await inTime(examine({ ...request, ...(endpoint === undefined ? {} : { endpoint }) }), insideMs);
+    const inside =
+      report === 'late' ? [lateItem('inside', 'the isolation from inside', insideMs)] : doctorItems(report, tier.tier);
+    if (given.evaluate === false || !given.canEvaluate) return inside;
     const { timeoutMs } = contract.evaluate;
     if (isForPeople(desk))
       remark(desk, `hma: the evaluator runs once, at most ${sayLength(timeoutMs)} (not at all with --no-evaluate) …`);
-    return [...inside, dryRunItem(await dryRun(request))];
+    const mostMs = timeoutMs + lookMs;
+    const ran = await inTime(dryRun(request), mostMs);
+    if (ran === 'late') return [...inside, lateItem('evaluator', 'the evaluator', mostMs)];
+    return [...inside, dryRunItem(ran), ...budgetItem(contract, ran)];
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     const fix = 'Check that the state folder can be written (HMA_HOME).';

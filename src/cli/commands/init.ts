@@ -79,9 +79,12 @@ async function initTask(
 }
 
 function misuse({ agents, total, ...origin }: InitOptions): { readonly what: string; readonly fix: string } | null {
-  if (origin.mleBench === undefined && (origin.direction !== undefined || origin.leaderboard !== undefined))
+  if (
+    origin.mleBench === undefined &&
+    [origin.direction, origin.leaderboard, origin.sample].some((each) => each !== undefined)
+  )
     return {
-      what: '--direction and --leaderboard belong to --mle-bench',
+      what: '--direction, --leaderboard and --sample belong to --mle-bench',
       fix: 'Leave them out, or name the competition’s folder.',
     };
   const names = agents?.split(',').map((name) => name.trim()) ?? [];

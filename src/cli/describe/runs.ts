@@ -44,7 +44,8 @@ export function describeRuns(program: Command, desk: Desk, act: Act): void {
       .option('--harbor <folder>', 'lay out a Harbor or AutoLab task in this empty folder')
       .option('--mle-bench <folder>', 'lay out a prepared MLE-bench competition in this empty folder')
       .option('--direction <way>', 'of its score, where no leaderboard tells: maximize or minimize')
-      .option('--leaderboard <file>', "its leaderboard.csv, for medals; default: the one in the competition's folder")
+      .option('--leaderboard <file>', "its leaderboard.csv, for medals; default: the competition's or mlebench's own")
+      .option('--sample <file>', 'its sample submission, where no public file has such a name')
       .option('--template <name>', 'a small task to begin with: kernel')
       .option('--json', 'print JSON'),
     'hma init',

@@ -36,6 +36,15 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
     means: 'The evaluator was not done within `evaluate.timeout`.',
     you: 'Raise it, or evaluate less.',
   },
+  evaluations_do_not_fit: {
+    means: 'One evaluation takes longer than the whole exploration.',
+    you: 'Raise `budgets.total`, or evaluate less.',
+  },
+  evaluations_take_long: {
+    means:
+      'The experiments that are asked for would take more than half of the exploration for their evaluations alone.',
+    you: 'Raise `budgets.total`, ask for fewer experiments, or evaluate less.',
+  },
   agent_cannot_start: {
     means: 'An agent has no command, or its program was not found.',
     you: 'Correct `agents` in `hma.yaml`, or install it.',
@@ -49,6 +58,10 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
   agent_untested: {
     means: 'The CLI has a version that this hma was not tested with.',
     you: 'Probably nothing; a tested version is the safe choice.',
+  },
+  agent_silent: {
+    means: 'The CLI is there, but did not say its version within 20 s.',
+    you: 'Run it by hand with `--version`: what it waits for there, it would wait for in a session.',
   },
   isolation_unavailable: {
     means: 'The tier that `isolation` asks for does not work here, or none does.',
@@ -98,6 +111,10 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
     means: 'Inside, fewer GPUs can be seen than outside.',
     you: 'Check the device nodes of the container or machine.',
   },
+  gpus_silent: {
+    means: '`nvidia-smi` did not answer: the driver may hang.',
+    you: 'Reload the driver or reboot, if the task uses a GPU.',
+  },
   program_does_not_start: {
     means: "An agent's program runs outside, but not inside.",
     you: 'Name its folder under `isolation.readable`, or install it elsewhere.',
@@ -112,6 +129,16 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
     you: 'Free some space (`hma gc --all`, `hma remove RUN`), or name another place: `state`.',
   },
   git_missing: { means: 'git was not found; candidates are kept with it.', you: 'Install git 2.36 or newer.' },
+  git_silent: { means: '`git --version` failed or hung.', you: 'Run it by hand, and install a git that works.' },
+  git_old: { means: 'git is older than 2.36.', you: 'Install a newer one.' },
+  mount_silent: {
+    means: 'A mounted file system (NFS, sshfs) did not answer within 5 s. What looks there hangs.',
+    you: 'Bring its server back, or unmount it (`umount -l`).',
+  },
+  look_too_slow: {
+    means: 'One look was not done within 30 s.',
+    you: 'Find out what hangs: the program by hand, or a disk (`df`).',
+  },
   run_under_way: { means: 'A run works in this folder; one at a time can.', you: 'Wait, or `hma stop`.' },
   run_without_controller: {
     means: 'An earlier run is not over, but nothing looks after it.',
