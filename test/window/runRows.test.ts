@@ -121,7 +121,7 @@ test('experiments that are judged show for how long', () => {
 
 test('what a person should know of beside the sessions stands at the end, the latest first', () => {
   const noticed = (level: 'info' | 'warning', text: string) =>
-    ({ type: 'run.noticed', data: { level, code: 'a', text } }) as const;
+    ({ type: 'run.noticed', data: { level, code: 'asleep', text } }) as const;
   const begun = [0, opened()] as const;
   const seenWith = (...facts: readonly At[]): string[] =>
     seen(rowsOf(state(begun, optionFacts.open(1, 1, 'A'), ...facts), 10)).filter((line) => /Notices|:\d\d/.test(line));
