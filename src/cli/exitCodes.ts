@@ -11,6 +11,7 @@ export const exitCodes = {
   detached: 8,
   usage: 64,
   bug: 70,
+  interrupted: 130,
 } as const;
 
 /** A code by its name. */
@@ -29,4 +30,5 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   detached: 'left while the run goes on',
   usage: 'wrong usage of the command line',
   bug: 'a bug in hma; set HMA_DEBUG=1 to see where',
+  interrupted: 'ended by Ctrl-C; its temporary files are gone',
 };

@@ -14,7 +14,7 @@ const question = 'Ctrl-C: [d]etach, the run goes on · [s]top the run · [g]o on
 
 /**
  * Ctrl-C in the foreground asks: detach, stop, or go on; a second one detaches. SIGTERM and SIGHUP detach without asking: a closed
- * terminal must not end a run. Disposing gives the terminal back.
+ * terminal must not end a run; a reader that has gone (`hma watch | head`) leaves too. Disposing gives the terminal back.
  */
 export function interruptions(desk: Desk, given: Interruptions): Disposable {
   const { stdin } = desk;
@@ -48,11 +48,13 @@ export function interruptions(desk: Desk, given: Interruptions): Disposable {
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', given.onLeave);
   process.on('SIGHUP', given.onLeave);
+  desk.stdout.on('error', given.onLeave);
   return {
     [Symbol.dispose]() {
       process.off('SIGINT', onInterrupt);
       process.off('SIGTERM', given.onLeave);
       process.off('SIGHUP', given.onLeave);
+      desk.stdout.off('error', given.onLeave);
       if (asking) settle();
     },
   };

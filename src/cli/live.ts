@@ -111,7 +111,7 @@ function jsonView(desk: Desk): View {
 
 /** The calm log with its status line. */
 function logView(desk: Desk, options: LiveOptions): View {
-  const screen = new Screen(desk.stdout);
+  const screen = new Screen(desk.stdout, desk.env['TERM'] !== 'dumb');
   let state: RunState | null = null;
   let away = false;
   let asking: string | null = null;

@@ -8,11 +8,13 @@ import { ControllerError } from '../client/connection.ts';
 import { fail, remark, type Desk } from './desk.ts';
 import { exitCodes, exitMeanings } from './exitCodes.ts';
 import { misuse } from './misuse.ts';
+import { Interrupted } from './progress.ts';
 import { failure } from '../client/failure.ts';
 import { systemFailure } from '../client/systemFailure.ts';
 import { SecretsError } from '../agents/secrets.ts';
 import { describeApplying, describeJudging, describeLooking } from './describe/candidates.ts';
-import { describeAgents, describeHousehold } from './describe/household.ts';
+import { describeAgents, describeCompletion, describeHousehold } from './describe/household.ts';
+import { groupCommands, otherCommands } from './describe/groups.ts';
 import { describeRuns, describeWishes } from './describe/runs.ts';
 import type { Act } from './describe/parts.ts';
 
@@ -44,7 +46,8 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
     exit = await work();
   };
   const program = commandLine(desk, act);
-  desk.stdout.on('error', () => undefined); // `hma log | head`: the write's own callback tells
+  // `hma log | head`: the write's own callback tells
+  for (const stream of [desk.stdout, desk.stderr]) stream.on('error', () => undefined);
   try {
     if (words.length === 0) {
       program.outputHelp();
@@ -67,6 +70,7 @@ export async function runCli(desk: Desk, words: readonly string[]): Promise<numb
       // a group without its command has printed its help
       return error.code === 'commander.help' ? exitCodes.usage : fail(desk, misuse(error, program, words), wantsJson);
     }
+    if (error instanceof Interrupted) return exitCodes.interrupted;
     if (error instanceof ControllerError)
       return fail(
         desk,
@@ -102,7 +106,8 @@ export function commandLine(desk: Desk, act: Act): Command {
   const program = new Command('hma')
     .description('Two coding agents take turns on one workspace to improve a machine-learning task.')
     .version(version, '-V, --version')
-    .helpCommand(true)
+    .commandsGroup(otherCommands)
+    .helpCommand('help [command]', 'show the help of a command')
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
@@ -138,5 +143,7 @@ export function commandLine(desk: Desk, act: Act): Command {
     );
   }
   tab(program, { completionCommandName: 'completion' });
+  describeCompletion(program);
+  groupCommands(program);
   return program;
 }

@@ -40,7 +40,7 @@ const maxBuffer = 16 * 1024 * 1024;
  * Packs a run into one file that can be read elsewhere: ledger, candidates, prompts, outputs. A file of that name is never
  * overwritten. A living run is packed as it stands; its ledger then ends where it was read.
  */
-export async function exportRun(place: RunPlace, file: string): Promise<Result<null, Failure>> {
+export async function exportRun(place: RunPlace, file: string, signal?: AbortSignal): Promise<Result<null, Failure>> {
   if (existsSync(file))
     return refused(
       failure('refused', 'exists', {
@@ -59,9 +59,11 @@ export async function exportRun(place: RunPlace, file: string): Promise<Result<n
   const excluded = leftOut.map((pattern) => `--exclude=./${pattern}`);
   try {
     // 1: a file changed while it was read, as a living run's log does; what counts is checked on import
-    await run('tar', ['-czf', half, ...excluded, '-C', place.folder, '.'], { maxBuffer }).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 1)) throw error;
-    });
+    await run('tar', ['-czf', half, ...excluded, '-C', place.folder, '.'], { maxBuffer, signal }).catch(
+      (error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === 1)) throw error;
+      },
+    );
     renameSync(half, file);
     return ok(null);
   } catch (error) {
@@ -98,13 +100,19 @@ export interface Imported {
   readonly candidates: number;
 }
 
+/** How an import is watched and cut off; cut off, it leaves nothing. */
+export interface ImportWatch {
+  readonly signal?: AbortSignal;
+  readonly tell?: (how: string) => void;
+}
+
 /**
  * Takes a packed run into a state folder, beside the runs of `workspace`. Everything is checked before it is put in place: it holds
  * files and folders only, its ledger's chain is whole, and every candidate has the bytes it should have.
  */
 export async function importRun(
   file: string,
-  given: { readonly home: string; readonly workspace: string },
+  given: { readonly home: string; readonly workspace: string } & ImportWatch,
 ): Promise<Result<Imported, Failure>> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     return refused(
@@ -116,8 +124,9 @@ export async function importRun(
   mkdirSync(given.home, { recursive: true, mode: 0o700 });
   const fresh = mkdtempSync(join(given.home, '.importing-'));
   try {
-    await run('tar', ['-xzf', file, '--no-same-owner', '-C', fresh], { maxBuffer });
-    const checked = await checkUnpacked(fresh, file);
+    const { signal } = given;
+    await run('tar', ['-xzf', file, '--no-same-owner', '-C', fresh], { maxBuffer, signal });
+    const checked = await checkUnpacked(fresh, file, given);
     if (!checked.ok) return checked;
     const folder = runFolderOf(given.home, given.workspace, checked.value.run);
     if (existsSync(folder))
@@ -152,6 +161,7 @@ export async function importRun(
 async function checkUnpacked(
   folder: string,
   file: string,
+  { signal, tell }: ImportWatch,
 ): Promise<
   Result<{ readonly run: string; readonly record: z.infer<typeof runRecord>; readonly candidates: number }, Failure>
 > {
@@ -174,7 +184,9 @@ async function checkUnpacked(
   if (!state || state.run !== record.data.run) return wrong('its ledger is missing or another run’s');
   const store = openSnapshotsReadOnly({ dir: runFiles(folder).snapshots });
   try {
-    for (const { id, snapshot } of state.archive) {
+    for (const { id, snapshot, order } of state.archive) {
+      signal?.throwIfAborted();
+      tell?.(`checking candidate ${order} of ${state.archive.length}`);
       if (!(await store.has(snapshot))) return wrong(`the files of candidate ${id} are missing`);
       const [damage] = await store.verify(snapshot);
       if (damage) return wrong(`candidate ${id} is damaged: ${damage.path ?? ''} ${damage.detail}`);

@@ -25,7 +25,7 @@ import {
 import { runProgram } from './doctorProgram.ts';
 import { turns } from './doctorTurns.ts';
 import type { Isolation } from './room.ts';
-import { installRuntime, type Runtime } from './runtime.ts';
+import { installRuntime } from './runtime.ts';
 import { newNonce } from './sessionFolders.ts';
 
 /** What was found inside the isolation; `answers` is null where nothing could be started, and `detail` says why. */
@@ -136,7 +136,7 @@ async function look(request: DoctorRequest, looking: Looking): Promise<DoctorRep
       ...{ nonce: newNonce(), kind: 'probe', argv: launch.argv, cwd: place.workspace, confinement },
       ...{ graceMs: 500, timeoutMs: insideMs },
     };
-    const { answers, detail } = await runInside(place, { spec, environment, runtime });
+    const { answers, detail } = await runInside(place, { spec, environment, runtime, signal: request.signal });
     const tried = { hidden: questions.closed.hidden.length, homes: questions.closed.homes.length };
     return {
       agents: prepared.map(({ agent, ok, detail: why }) => ({ agent, ok, detail: why })),
@@ -166,7 +166,7 @@ async function versions({ prepared }: Looking): Promise<readonly (readonly [stri
 
 async function runInside(
   place: Place,
-  given: { spec: ProgramSpec; environment: Record<string, string>; runtime: Runtime },
+  given: Parameters<typeof runProgram>[1],
 ): Promise<Pick<DoctorReport, 'answers' | 'detail'>> {
   const { output, why } = await runProgram(place.runner, given);
   const text = new TextDecoder().decode(output).trim();

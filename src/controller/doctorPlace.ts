@@ -18,6 +18,8 @@ export interface DoctorRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A test endpoint for one scripted turn of each agent; it speaks their protocols. */
   readonly endpoint?: string;
+  /** Aborted by whoever asked: the program that runs is ended, and nothing is left. */
+  readonly signal?: AbortSignal;
 }
 
 /** How one agent's session could be made; `detail` says why not. */

@@ -63,7 +63,12 @@ export async function turns(request: DoctorRequest, looking: Looking): Promise<T
         ...{ graceMs: 2000, timeoutMs: turnMs, polite: { signal, to } },
         ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
       };
-      const { seen, output, why } = await runProgram(at('runner'), { spec, environment, runtime });
+      const { seen, output, why } = await runProgram(at('runner'), {
+        spec,
+        environment,
+        runtime,
+        signal: request.signal,
+      });
       const failure =
         seen.kind === 'ended'
           ? adapter.value.classify({ exit: seen.report, outputTail: output, wall: seen.report.wall })

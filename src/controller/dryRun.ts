@@ -49,7 +49,7 @@ export async function dryRun(request: DoctorRequest): Promise<DryRun> {
 }
 
 async function evaluate(
-  { contract, workspace, home, tier, env }: DoctorRequest,
+  { contract, workspace, home, tier, env, signal }: DoctorRequest,
   given: { readonly base: string; readonly runtime: Runtime; readonly uid: number | undefined },
 ): Promise<DryRun> {
   const { base, runtime, uid } = given;
@@ -84,7 +84,7 @@ async function evaluate(
     if (!prepared.ok) return notRun('failed', prepared.refusal.detail);
     const dir = join(base, 'runner');
     const began = performance.now();
-    const { seen, output, why } = await runProgram(dir, { ...prepared.value, runtime });
+    const { seen, output, why } = await runProgram(dir, { ...prepared.value, runtime, signal });
     const ms = Math.round(performance.now() - began);
     if (seen.kind !== 'ended') return notRun('failed', why);
     const verdict = await readVerdict({

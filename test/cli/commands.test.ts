@@ -398,7 +398,7 @@ test('Ctrl-C asks; d detaches, s stops, g goes on, a second Ctrl-C detaches', ()
       isTTY: true,
       setRawMode: (on: boolean) => said.push(on ? 'raw' : 'cooked'),
     });
-    const desk = { stdin } as unknown as Desk;
+    const desk = { stdin, stdout: new PassThrough() } as unknown as Desk;
     const interrupts = interruptions(desk, {
       asks,
       onQuestion: (text) => said.push(text === null ? 'answered' : 'asked'),

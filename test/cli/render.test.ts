@@ -293,9 +293,9 @@ test('colours: a terminal has them, NO_COLOR and pipes do not, FORCE_COLOR decid
 });
 
 test('the bottom line lives on terminals only, and leaves no trace in the log', () => {
-  const run = (isTTY: boolean): string => {
+  const run = (isTTY: boolean, moves?: boolean): string => {
     let written = '';
-    const screen = new Screen({ isTTY, columns: 40, write: (text) => void (written += text) });
+    const screen = new Screen({ isTTY, columns: 40, write: (text) => void (written += text) }, moves);
     screen.print(['one']);
     screen.setBottom('working');
     screen.print(['two']);
@@ -303,5 +303,6 @@ test('the bottom line lives on terminals only, and leaves no trace in the log', 
     return written;
   };
   expect(run(false)).toBe('one\ntwo\n');
+  expect(run(true, false)).toBe('one\ntwo\n'); // a dumb terminal
   expect(run(true)).toBe('one\nworking\r\u001b[Ktwo\nworking\r\u001b[K');
 });

@@ -7,6 +7,7 @@ import { findRun } from '../../client/lookup.ts';
 import { viewRun } from '../../client/readRun.ts';
 import { fail, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { showing } from '../progress.ts';
 import { appliedOutput } from '../schemas.ts';
 import type { RunOptions } from './looking.ts';
 
@@ -27,13 +28,15 @@ export async function apply(desk: Desk, id: string | undefined, options: ApplyOp
   const view = await viewRun(place.value);
   if (!view.ok) return fail(desk, view.refusal, json);
   const dryRun = options.dryRun ?? false;
-  const applied = await applyCandidate(view.value, {
-    candidate: id ?? null,
-    target: target.value,
-    dryRun,
-    overwrite: options.overwrite ?? false,
-    env: desk.env,
-  });
+  const applied = await showing(desk, dryRun ? 'comparing' : 'applying', () =>
+    applyCandidate(view.value, {
+      candidate: id ?? null,
+      target: target.value,
+      dryRun,
+      overwrite: options.overwrite ?? false,
+      env: desk.env,
+    }),
+  );
   if (!applied.ok) return fail(desk, applied.refusal, json);
   if (json) await sayJson(desk, appliedOutput.parse({ run: place.value.run, dryRun, ...applied.value }));
   else await sayLines(desk, sayApplied(applied.value, dryRun));

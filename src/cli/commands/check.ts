@@ -18,6 +18,7 @@ import { isForPeople, paperOf, remark, sayJson, sayLines, type Desk } from '../d
 import { doctorItems, dryRunItem } from '../doctorItems.ts';
 import { budgetItem, nightOf } from '../night.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { Interrupted, interruptibly, showing } from '../progress.ts';
 import { homeFor } from './agents.ts';
 import { checkOutput } from '../schemas.ts';
 
@@ -87,7 +88,13 @@ async function insideItems(
     const request = { contract, workspace, home, tier: tier.tier, env: desk.env };
     // what was looked at before counts too: all of it is to be done within one look's time, as far as that goes
     const insideMs = endpoint === undefined ? Math.max(leastInsideMs, Math.round(lookMs - given.takenMs)) : 2 * lookMs;
-    const report = await inTime(examine({ ...request, ...(endpoint === undefined ? {} : { endpoint }) }), insideMs);
+    const late = AbortSignal.timeout(insideMs + 500);
+    const report = await showing(desk, 'looking around inside', () =>
+      interruptibly((interrupt) => {
+        const signal = AbortSignal.any([interrupt, late]);
+        return inTime(examine({ ...request, signal, ...(endpoint === undefined ? {} : { endpoint }) }), insideMs);
+      }),
+    );
     const inside =
       report === 'late' ? [lateItem('inside', 'the isolation from inside', insideMs)] : doctorItems(report, tier.tier);
     if (given.evaluate === false || !given.canEvaluate) return inside;
@@ -95,10 +102,13 @@ async function insideItems(
     if (isForPeople(desk))
       remark(desk, `hma: the evaluator runs once, at most ${sayLength(timeoutMs)} (not at all with --no-evaluate) …`);
     const mostMs = timeoutMs + lookMs;
-    const ran = await inTime(dryRun(request), mostMs);
+    const ran = await showing(desk, 'the evaluator runs', () =>
+      interruptibly((signal) => inTime(dryRun({ ...request, signal }), mostMs)),
+    );
     if (ran === 'late') return [...inside, lateItem('evaluator', 'the evaluator', mostMs)];
     return [...inside, dryRunItem(ran), ...budgetItem(contract, ran)];
   } catch (error) {
+    if (error instanceof Interrupted) throw error;
     const detail = error instanceof Error ? error.message : String(error);
     const fix = 'Check that the state folder can be written (HMA_HOME).';
     return [

@@ -1,16 +1,17 @@
+import { sayRepeats } from '../../analysis/repeatsWords.ts';
 import { sayScore } from '../../base/numbers.ts';
 import { count } from '../../base/words.ts';
 import { failure } from '../../client/failure.ts';
 import { findRun } from '../../client/lookup.ts';
 import type { RunState } from '../../run/model.ts';
-import { fail, isForPeople, paperOf, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
+import { fail, paperOf, personOf, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { showing, type Tell } from '../progress.ts';
 import { candidatesPage } from '../render/pages.ts';
 import { candidatesOutput } from '../schemas.ts';
 import { candidatesReport } from '../statusReport.ts';
 import { reach, type Wish } from './intents.ts';
 import type { RunOptions } from './looking.ts';
-import { sayRepeats } from './showing.ts';
 
 /** What `hma grade` may be told. */
 export interface GradeOptions extends RunOptions {
@@ -44,9 +45,9 @@ async function errand(desk: Desk, wish: Wish, options: RunOptions): Promise<numb
   const place = findRun({ ...desk, run: options.run });
   if (!place.ok) return fail(desk, place.refusal, json);
   const done = Promise.withResolvers<void>();
-  const shows = isForPeople(desk) && !json;
+  let told: Tell = () => undefined;
   const reached = await reach(desk, place.value, (_, __, state) => {
-    if (shows) desk.stderr.write(`\r${progress(state)}\u001b[K`);
+    told(progress(state));
     if (state?.errands.length === 0) done.resolve();
   });
   if (!reached.ok) return fail(desk, reached.refusal, json);
@@ -56,8 +57,12 @@ async function errand(desk: Desk, wish: Wish, options: RunOptions): Promise<numb
     if (!reply.done)
       return await fail(desk, failure('refused', reply.reason, { what: reply.text, fix: 'See hma status.' }), json);
     const left = (connection.state?.errands.length ?? 0) > 0;
-    const lost = left && (await Promise.race([done.promise.then(() => false), connection.closed.then(() => true)]));
-    if (shows) desk.stderr.write('\r\u001b[K');
+    const lost =
+      left &&
+      (await showing(desk, wish.kind, (tell) => {
+        (told = tell)(progress(connection.state));
+        return Promise.race([done.promise.then(() => false), connection.closed.then(() => true)]);
+      }));
     if (lost)
       return await fail(
         desk,
@@ -86,5 +91,5 @@ function outcomeLines(state: RunState, wish: Wish, desk: Desk): string[] {
 
 const progress = (state: RunState | null): string => {
   const [first] = state?.errands ?? [];
-  return first && state ? `${first.kind} ${first.candidate}: ${count(state.errands.length, 'run')} left` : '';
+  return first && state ? `${first.candidate}, ${count(state.errands.length, 'run')} left` : '';
 };

@@ -16,6 +16,7 @@ import { contractText, reviewFor, type SetupAgents, type SetupChoices } from '..
 import { parseDuration } from '../../task/quantities.ts';
 import { fail, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { showing } from '../progress.ts';
 import { initOutput } from '../schemas.ts';
 import { hasOrigin, readTask, writeTask } from './initTask.ts';
 import type { TaskOrigin } from './initTask.ts';
@@ -63,10 +64,12 @@ async function initTask(
   { folder, look }: { readonly folder: string; readonly look: FolderLook },
 ): Promise<number> {
   const json = options.json ?? false;
-  const read = await readTask(desk, options, { workspace: folder, total: options.total });
+  const read = await showing(desk, 'reading the task', () =>
+    readTask(desk, options, { workspace: folder, total: options.total }),
+  );
   if (!read.ok) return fail(desk, read.refusal, json);
   const agents = agentsFor(look, options);
-  const written = await writeTask(read.value, folder, agents);
+  const written = await showing(desk, 'laying out the task', () => writeTask(read.value, folder, agents));
   if (!written.ok) return fail(desk, written.refusal, json);
   const { file } = written.value;
   const { contract, remarks } = read.value;

@@ -9,6 +9,7 @@ import { installRuntime } from '../../controller/runtime.ts';
 import { confirmed } from '../asking.ts';
 import { fail, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
+import { showing } from '../progress.ts';
 import { unitFile } from './service.ts';
 import { gcOutput, removedOutput } from '../schemas.ts';
 
@@ -29,7 +30,7 @@ export async function remove(
   });
   if (typeof yes !== 'boolean') return fail(desk, yes, json);
   if (!yes) return exitCodes.ok;
-  const removed = await removeRun(place.value);
+  const removed = await showing(desk, `removing run ${place.value.run}`, () => removeRun(place.value));
   if (!removed.ok) return fail(desk, removed.refusal, json);
   if (json) await sayJson(desk, removedOutput.parse({ run: place.value.run, bytes }));
   else await sayLines(desk, [`Run ${place.value.run} is removed: ${sayBytes(bytes)} freed.`]);
@@ -58,8 +59,14 @@ export async function gc(desk: Desk, options: GcOptions): Promise<number> {
     );
   const homes = stateHomes(desk.env, workspace);
   const places = options.all || workspace === undefined ? allRuns(homes) : runsOf(workspace, homes);
-  const runs = [];
-  for (const place of places) runs.push(await tidyRun(place, dryRun));
+  const runs = await showing(desk, 'looking through runs', async (tell) => {
+    const tidied = [];
+    for (const [index, place] of places.entries()) {
+      tell(`${index + 1} of ${places.length}`);
+      tidied.push(await tidyRun(place, dryRun));
+    }
+    return tidied;
+  });
   let programs = 0;
   const unit = unitFile(desk.env);
   const service = existsSync(unit) ? readFileSync(unit, 'utf8') : '';

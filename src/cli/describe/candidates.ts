@@ -78,18 +78,28 @@ export function describeApplying(program: Command, desk: Desk, act: Act): void {
 
 /** Looking at runs and candidates. */
 export function describeLooking(program: Command, desk: Desk, act: Act): void {
-  withRun(
-    program.command('status').description('where the run stands: phase, clock, budgets, handoffs, shares of time'),
+  examples(
+    withRun(
+      program.command('status').description('where the run stands: phase, clock, budgets, handoffs, shares of time'),
+    ),
+    'hma status',
+    'hma status --run 20261130-1811 --json',
   ).action((options: RunOptions) => act(() => status(desk, options))());
-  program
-    .command('list')
-    .description("this workspace's runs, newest first")
-    .option('--all', 'of all workspaces')
-    .option('--json', 'print JSON')
-    .action((options: { all?: boolean; json?: boolean }) => act(() => list(desk, options))());
-  withRun(program.command('candidates').description('all candidates'))
-    .addOption(new Option('--sort <order>', 'how to order them').choices([...candidateOrders]))
-    .action((options: RunOptions & { sort?: CandidateOrder }) => act(() => candidates(desk, options))());
+  examples(
+    program
+      .command('list')
+      .description("this workspace's runs, newest first")
+      .option('--all', 'of all workspaces')
+      .option('--json', 'print JSON'),
+    'hma list',
+    'hma list --all --json',
+  ).action((options: { all?: boolean; json?: boolean }) => act(() => list(desk, options))());
+  examples(
+    withRun(program.command('candidates').description('all candidates')).addOption(
+      new Option('--sort <order>', 'how to order them').choices([...candidateOrders]).default(candidateOrders[0]),
+    ),
+    'hma candidates --sort score',
+  ).action((options: RunOptions & { sort?: CandidateOrder }) => act(() => candidates(desk, options))());
   examples(
     withRun(
       program.command('show').argument('<id>', 'an experiment').description('all that is known of one experiment'),
@@ -116,31 +126,40 @@ export function describeLooking(program: Command, desk: Desk, act: Act): void {
     ),
     'hma export --out /media/usb/night.hma.tgz',
   ).action((options: RunOptions & { out?: string }) => act(() => exportTo(desk, options))());
-  program
-    .command('import')
-    .argument('<file>', 'what hma export made')
-    .description('take in a run from elsewhere, for looking and applying')
-    .option('--json', 'print JSON')
-    .action((file: string, options: { json?: boolean }) => act(() => importFrom(desk, file, options))());
-  program
-    .command('notify')
-    .description('whether the person whom hma.yaml names is reached')
-    .option('--test', 'send one notification now')
-    .action((options: { test?: boolean }) => act(() => testNotify(desk, options))());
-  program
-    .command('remove')
-    .argument('<run>', "the run's id or its beginning")
-    .description('remove a run that is over, with all its candidates; the workspace stays')
-    .option('--yes', 'do not ask')
-    .option('--json', 'print JSON')
-    .action((named: string, options: { yes?: boolean; json?: boolean }) => act(() => remove(desk, named, options))());
-  program
-    .command('gc')
-    .description('free what no candidate needs, of runs that are over')
-    .option('--all', 'of all workspaces')
-    .option('--dry-run', 'only say what it would free')
-    .option('--json', 'print JSON')
-    .action((options: GcOptions) => act(() => gc(desk, options))());
+  examples(
+    program
+      .command('import')
+      .argument('<file>', 'what hma export made')
+      .description('take in a run from elsewhere, for looking and applying')
+      .option('--json', 'print JSON'),
+    'hma import /media/usb/night.hma.tgz',
+  ).action((file: string, options: { json?: boolean }) => act(() => importFrom(desk, file, options))());
+  examples(
+    program
+      .command('notify')
+      .description('whether the person whom hma.yaml names is reached')
+      .option('--test', 'send one notification now'),
+    'hma notify --test',
+  ).action((options: { test?: boolean }) => act(() => testNotify(desk, options))());
+  examples(
+    program
+      .command('remove')
+      .argument('<run>', "the run's id or its beginning")
+      .description('remove a run that is over, with all its candidates; the workspace stays')
+      .option('--yes', 'do not ask')
+      .option('--json', 'print JSON'),
+    'hma remove 20261130-1811',
+  ).action((named: string, options: { yes?: boolean; json?: boolean }) => act(() => remove(desk, named, options))());
+  examples(
+    program
+      .command('gc')
+      .description('free what no candidate needs, of runs that are over')
+      .option('--all', 'of all workspaces')
+      .option('--dry-run', 'only say what it would free')
+      .option('--json', 'print JSON'),
+    'hma gc --dry-run',
+    'hma gc --all',
+  ).action((options: GcOptions) => act(() => gc(desk, options))());
   examples(
     program
       .command('prompt')

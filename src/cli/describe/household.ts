@@ -10,16 +10,20 @@ import { examples, type Act } from './parts.ts';
 
 /** Agents, their logins and prices. */
 export function describeAgents(program: Command, desk: Desk, act: Act): void {
-  program
-    .command('agents')
-    .description("the agents' CLIs: found, version, how signed in, what each can do; and the presets")
-    .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => act(() => agents(desk, options))());
-  program
-    .command('prices')
-    .description('what models cost, from when and where; and where your own prices stand')
-    .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => act(() => prices(desk, options))());
+  examples(
+    program
+      .command('agents')
+      .description("the agents' CLIs: found, version, how signed in, what each can do; and the presets")
+      .option('--json', 'print JSON'),
+    'hma agents',
+  ).action((options: { json?: boolean }) => act(() => agents(desk, options))());
+  examples(
+    program
+      .command('prices')
+      .description('what models cost, from when and where; and where your own prices stand')
+      .option('--json', 'print JSON'),
+    'hma prices',
+  ).action((options: { json?: boolean }) => act(() => prices(desk, options))());
   examples(
     program
       .command('login')
@@ -28,11 +32,13 @@ export function describeAgents(program: Command, desk: Desk, act: Act): void {
       .action((name: string) => act(() => login(desk, name))()),
     'hma login claude-code',
   );
-  program
-    .command('logout')
-    .argument('<agent>', 'such as claude-code or codex')
-    .description("forget hma's login of an agent")
-    .action((name: string) => act(() => logout(desk, name))());
+  examples(
+    program
+      .command('logout')
+      .argument('<agent>', 'such as claude-code or codex')
+      .description("forget hma's login of an agent"),
+    'hma logout claude-code',
+  ).action((name: string) => act(() => logout(desk, name))());
 }
 
 /** Commands about the machine and its user, not about one run. */
@@ -47,33 +53,41 @@ export function describeHousehold(program: Command, desk: Desk, act: Act): void 
     'hma explain usage limit',
     'hma explain evaluator_broken',
   );
-  const service = program.command('service').description('take runs up again after a reboot, by systemd for this user');
-  service
-    .command('install')
-    .description('write and enable the service')
-    .action(act(() => installService(desk)));
-  service
-    .command('uninstall')
-    .description('remove it')
-    .action(act(() => uninstallService(desk)));
+  const service = examples(
+    program.command('service').description('take runs up again after a reboot, by systemd for this user'),
+    'hma service install',
+  );
+  examples(service.command('install').description('write and enable the service'), 'hma service install').action(
+    act(() => installService(desk)),
+  );
+  examples(service.command('uninstall').description('remove it'), 'hma service uninstall').action(
+    act(() => uninstallService(desk)),
+  );
   const secrets = examples(
     program.command('secrets').description('values kept for variables that are not set where a run is taken up again'),
     'hma secrets list',
     'hma secrets set ANTHROPIC_API_KEY < key.txt',
   );
-  secrets
-    .command('list')
-    .description('the names; never a value')
-    .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => act(() => listSecrets(desk, options))());
-  secrets
-    .command('set')
-    .argument('<name>', "the variable's name")
-    .description('keep a value, read from standard input')
-    .action((name: string) => act(() => setSecret(desk, name))());
-  secrets
-    .command('remove')
-    .argument('<name>', "the variable's name")
-    .description('forget it')
-    .action((name: string) => act(() => removeSecret(desk, name))());
+  examples(
+    secrets.command('list').description('the names; never a value').option('--json', 'print JSON'),
+    'hma secrets list',
+  ).action((options: { json?: boolean }) => act(() => listSecrets(desk, options))());
+  examples(
+    secrets
+      .command('set')
+      .argument('<name>', "the variable's name")
+      .description('keep a value, read from standard input'),
+    'hma secrets set ANTHROPIC_API_KEY < key.txt',
+  ).action((name: string) => act(() => setSecret(desk, name))());
+  examples(
+    secrets.command('remove').argument('<name>', "the variable's name").description('forget it'),
+    'hma secrets remove ANTHROPIC_API_KEY',
+  ).action((name: string) => act(() => removeSecret(desk, name))());
+}
+
+/** Our words for the command that the completion's library adds. */
+export function describeCompletion(program: Command): void {
+  const completion = program.commands.find((command) => command.name() === 'completion');
+  if (completion)
+    examples(completion.description('print a script for tab completion'), 'source <(hma completion bash)');
 }

@@ -40,7 +40,7 @@ export function describeRuns(program: Command, desk: Desk, act: Act): void {
       .command('init')
       .description('write a commented hma.yaml for this folder, with what can be guessed of it')
       .option('--agents <names>', 'one or two, by comma; otherwise those that are installed')
-      .option('--total <duration>', 'active runtime of the whole run (default: the task’s own, else 6h)')
+      .option('--total <duration>', 'active runtime of the whole run, such as 90m; default: the task’s own, else 6h')
       .option('--harbor <folder>', 'lay out a Harbor or AutoLab task in this empty folder')
       .option('--mle-bench <folder>', 'lay out a prepared MLE-bench competition in this empty folder')
       .option('--direction <way>', 'of its score, where no leaderboard tells: maximize or minimize')
@@ -53,18 +53,21 @@ export function describeRuns(program: Command, desk: Desk, act: Act): void {
     'hma init --mle-bench ~/.cache/mle-bench/data/spaceship-titanic',
     'hma init --agents claude-code,codex --total 12h',
   ).action((options: InitOptions) => act(() => init(desk, options))());
-  program
-    .command('check')
-    .alias('doctor')
-    .description('look at all that a run needs, without starting one')
-    .option('--json', 'print JSON')
-    .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys', endpoint)
-    .option('--no-evaluate', 'do not run the evaluator once on the files as they are')
-    .action((options: { json?: boolean; endpoint?: string; evaluate?: boolean }) => act(() => check(desk, options))());
+  examples(
+    program
+      .command('check')
+      .alias('doctor')
+      .description('look at all that a run needs, without starting one')
+      .option('--json', 'print JSON')
+      .option('--endpoint <url>', 'a test endpoint: one scripted turn of each agent there, without your keys', endpoint)
+      .option('--no-evaluate', 'do not run the evaluator once on the files as they are'),
+    'hma check',
+    'hma check --no-evaluate --json',
+  ).action((options: { json?: boolean; endpoint?: string; evaluate?: boolean }) => act(() => check(desk, options))());
   const look = withRun(
     program.command('watch').description('show a run live until it is over; Ctrl-C leaves, the run goes on'),
-  ).option('--tail <lines>', 'lines of the past to show at first', wholeNumber(0));
-  examples(look, 'hma watch --tail 1000').action((options: RunOptions & { tail?: number }) =>
+  ).option('--tail <lines>', 'lines of the past to show at first; default: all', wholeNumber(0));
+  examples(look, 'hma watch', 'hma watch --tail 1000').action((options: RunOptions & { tail?: number }) =>
     act(() => watch(desk, options))(),
   );
   const again = withRun(
@@ -86,32 +89,53 @@ export function describeRuns(program: Command, desk: Desk, act: Act): void {
 
 /** What a person wants of a run that goes on. */
 export function describeWishes(program: Command, desk: Desk, act: Act): void {
-  withRun(program.command('pause').description('stop the clock and freeze the session'))
-    .option('--after', 'only when the present session is over')
-    .action((options: RunOptions & { after?: boolean }) => act(() => pause(desk, options))());
-  withRun(program.command('handoff').description('end the present session now; the other agent is next')).action(
-    (options: RunOptions) => act(() => handoff(desk, options))(),
-  );
-  withRun(program.command('message').description('say something to the running session, where its CLI can take it'))
-    .argument('<text...>', 'what to say')
-    .action((words: readonly string[], options: RunOptions) => act(() => message(desk, words, options))());
-  withRun(program.command('review').description('end exploration and begin the final review now')).action(
-    (options: RunOptions) => act(() => review(desk, options))(),
-  );
-  withRun(
-    program.command('reveal').description('show hidden grades from now on; that they were seen is recorded for good'),
+  examples(
+    withRun(program.command('pause').description('stop the clock and freeze the session')).option(
+      '--after',
+      'only when the present session is over',
+    ),
+    'hma pause',
+    'hma pause --after',
+  ).action((options: RunOptions & { after?: boolean }) => act(() => pause(desk, options))());
+  examples(
+    withRun(program.command('handoff').description('end the present session now; the other agent is next')),
+    'hma handoff',
+  ).action((options: RunOptions) => act(() => handoff(desk, options))());
+  examples(
+    withRun(
+      program.command('message').description('say something to the running session, where its CLI can take it'),
+    ).argument('<text...>', 'what to say'),
+    'hma message "the validation split leaks: see notes.md"',
+  ).action((words: readonly string[], options: RunOptions) => act(() => message(desk, words, options))());
+  examples(
+    withRun(program.command('review').description('end exploration and begin the final review now')),
+    'hma review',
+  ).action((options: RunOptions) => act(() => review(desk, options))());
+  examples(
+    withRun(
+      program.command('reveal').description('show hidden grades from now on; that they were seen is recorded for good'),
+    ),
+    'hma reveal',
   ).action((options: RunOptions) => act(() => reveal(desk, options))());
-  withRun(program.command('stop').description('end the run now, without a review; candidates are kept'))
-    .option('--yes', 'do not ask')
-    .action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());
+  examples(
+    withRun(program.command('stop').description('end the run now, without a review; candidates are kept')).option(
+      '--yes',
+      'do not ask',
+    ),
+    'hma stop',
+    'hma stop --yes',
+  ).action((options: RunOptions & { yes?: boolean }) => act(() => stop(desk, options))());
   const change = withRun(program.command('budget').description('change what is left'))
-    .option('--total <duration>', 'active runtime of the whole run')
-    .option('--add <duration>', 'add to the total')
-    .option('--review <duration>', 'reserved for the final review')
+    .option('--total <duration>', 'active runtime of the whole run, such as 8h or 90m')
+    .option('--add <duration>', 'add to the total, such as 1h')
+    .option('--review <duration>', 'active runtime reserved for the final review, such as 20m')
     .option('--experiments <number>', 'accepted experiments in the whole run, or none for no limit')
     .option('--tokens <number>', 'tokens that exploration may use, such as 5M, or none for no limit')
     .option('--cost <dollars>', 'US dollars that exploration may cost, or none for no limit')
-    .option('--until <time>', 'a date and time at which everything must be over, or none');
+    .option(
+      '--until <time>',
+      'a date and time at which everything must be over, such as 2026-12-01T18:00 (local time), or none',
+    );
   examples(
     change,
     'hma budget --add 1h',

@@ -43,7 +43,8 @@ export const starts: Readonly<Record<StartRefusal['reason'], Explanation>> = {
     you: 'Go to that folder, or name a run of this one: `hma list`.',
   },
   from_imported: {
-    means: 'The run that `hma run --from` names came by `hma import`; the folder that its agents worked in is not here.',
+    means:
+      'The run that `hma run --from` names came by `hma import`; the folder that its agents worked in is not here.',
     you: '`hma apply` one of its candidates, then start afresh.',
   },
   from_broken: {
@@ -51,7 +52,8 @@ export const starts: Readonly<Record<StartRefusal['reason'], Explanation>> = {
     you: 'Restore it from a backup, or start afresh.',
   },
   from_differs: {
-    means: 'This task measures otherwise than the run that `hma run --from` names, so their scores can not be compared.',
+    means:
+      'This task measures otherwise than the run that `hma run --from` names, so their scores can not be compared.',
     you: 'Put back what the message names, or start afresh.',
   },
   failed: {
@@ -98,6 +100,7 @@ const afterExit: Readonly<Record<ExitName, string>> = {
   detached: '`hma watch` comes back.',
   usage: 'Add `--help` to the command.',
   bug: 'Runs are not affected. Report what `HMA_DEBUG=1` shows.',
+  interrupted: 'Write the same command again when you like.',
 };
 
 /** Exit codes of a person's commands. */

@@ -8,16 +8,19 @@ export interface ScreenStream {
 }
 
 /**
- * A log that grows downwards, with one line below it that changes: on a terminal only. Elsewhere (pipes, files) the changing line
- * is never written, so that what is left is plain lines.
+ * A log that grows downwards, with one line below it that changes: on a terminal that moves its cursor only. Elsewhere (pipes, files, dumb
+ * terminals) the changing line is never written, so that what is left is plain lines.
  */
 export class Screen {
   readonly #stream: ScreenStream;
+  readonly #redraws: boolean;
   #bottom = '';
   #shown = false;
 
-  constructor(stream: ScreenStream) {
+  /** `moves`: where the stream is a terminal, it moves its cursor. */
+  constructor(stream: ScreenStream, moves = true) {
     this.#stream = stream;
+    this.#redraws = moves && stream.isTTY === true;
   }
 
   /** Adds lines above the bottom one, which may be replaced in the same stroke. */
@@ -43,7 +46,7 @@ export class Screen {
   }
 
   #draw(): void {
-    if (!this.#stream.isTTY || this.#bottom === '') return;
+    if (!this.#redraws || this.#bottom === '') return;
     this.#stream.write(fit(this.#bottom, Math.max(10, (this.#stream.columns ?? 80) - 1)));
     this.#shown = true;
   }

@@ -39,6 +39,12 @@ test('a run goes into one file and is whole elsewhere: same state, same bytes, n
   const file = join(root, 'night.tgz');
   expect(await exportRun(placeOf(run), file)).toMatchObject({ ok: true });
   expect(await exportRun(placeOf(run), file)).toMatchObject({ ok: false, refusal: { code: 'exists' } });
+  const cutOff = AbortSignal.abort();
+  expect(await exportRun(placeOf(run), join(root, 'cut.tgz'), cutOff)).toMatchObject({ ok: false });
+  expect(await importRun(file, { home: join(root, 'cut'), workspace, signal: cutOff })).toMatchObject({ ok: false });
+  expect([...readdirSync(root).filter((name) => name.startsWith('cut.')), ...readdirSync(join(root, 'cut'))]).toEqual(
+    [],
+  );
   const listed = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' });
   expect(listed).toMatch(/ledger-1\.jsonl/);
   expect(listed).not.toMatch(/token|keeper\.json|endpoint/);
