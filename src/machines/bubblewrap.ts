@@ -24,7 +24,7 @@ const innerUid = 1000;
 
 /**
  * The bubblewrap command line of a confinement: read-only root, what is hidden empty, own pid, ipc, uts and user namespaces, no
- * capabilities, /tmp and /var/tmp = the session's own folder, /run empty but for name resolution. Deeper mounts come later, so that
+ * capabilities, /tmp and /var/tmp = the session's own folder, /run empty but for name resolution and links to what may be read. Deeper mounts come later, so that
  * a writable folder below a hidden one is writable, and a hidden file in a writable one hidden. `nested: 'refused'` forbids
  * further user namespaces inside (bubblewrap 0.8 and later, not where it is setuid).
  */
@@ -48,6 +48,7 @@ export function bubblewrapArgv(given: {
     '--tmpfs',
     '/run',
     ...namesInRun(),
+    ...linksInRun(confinement.readable),
   ];
   args.push('--bind', tmp, '/tmp', '--bind', tmp, '/var/tmp', ...accountOf(confinement, given.scratch));
   const hiddenFolders: string[] = [];
@@ -130,6 +131,15 @@ function namesInRun(): string[] {
   const resolver = real('/etc/resolv.conf');
   if (resolver.startsWith('/run/') && !kept.includes(dirname(resolver))) kept.push(resolver);
   return kept.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path]);
+}
+
+/** Links in /run that lead to what may be read: a Node version manager (fnm) puts one per shell on PATH. Of nested ones the outer does. */
+function linksInRun(readable: readonly string[]): string[] {
+  const inRun = [...new Set(readable)].filter((path) => path.startsWith('/run/') && existsSync(path));
+  const links = inRun.filter((path) => real(path) !== path);
+  return links
+    .filter((path) => !links.some((other) => path.startsWith(`${other}/`)))
+    .flatMap((path) => ['--symlink', real(path), path]);
 }
 
 /** Device nodes of the assigned GPUs (all of them when none are named) and the control devices every one needs. */

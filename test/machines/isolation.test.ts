@@ -88,6 +88,22 @@ describe.each(confining)('tier %s', (tier) => {
     expect(readFileSync(join(room.state, 'grades.json'), 'utf8')).toBe('the grades');
   });
 
+  test.runIf(isRoot)('programs on a PATH that leads through a link in /run, as fnm makes it, are found', async () => {
+    const bin = join(room.base, 'installation', 'bin');
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'greet'), '#!/bin/sh\necho hello\n', { mode: 0o755 });
+    const shells = mkdtempSync('/run/hma-shells-');
+    try {
+      chmodSync(shells, 0o755);
+      const shell = join(shells, '12_34');
+      symlinkSync(join(room.base, 'installation'), shell);
+      const readable = [shell, join(shell, 'bin'), shell, join(room.base, 'installation')];
+      expect(await say(tier, `${shell}/bin/greet`, { confinement: { readable } })).toBe('hello\n');
+    } finally {
+      rmSync(shells, { recursive: true });
+    }
+  });
+
   test('privileges are gone: no mounts, no other user ids, no capabilities', async () => {
     const said = await say(
       tier,
