@@ -1,6 +1,7 @@
 import type { BadInput, BadInputs } from './badInput.ts';
 import { candidates } from './candidates.ts';
 import { commandLines } from './commandLines.ts';
+import { goingOn } from './goingOn.ts';
 import { contracts } from './contracts.ts';
 import { evaluators } from './evaluators.ts';
 import { imports, others, prices, secrets } from './household.ts';
@@ -11,7 +12,7 @@ import { workspaces } from './workspaces.ts';
 
 /** All lists, in the order of the document. */
 export const all: readonly BadInputs[] = [
-  ...[contracts, commandLines, workspaces, candidates, evaluators, ledgers],
+  ...[contracts, commandLines, goingOn, workspaces, candidates, evaluators, ledgers],
   ...[secrets, prices, imports, others, sessions, tools],
 ];
 

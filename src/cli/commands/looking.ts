@@ -79,7 +79,7 @@ export async function list(desk: Desk, options: { readonly all?: boolean; readon
       String(entry.accepted),
       entry.record === null ? '' : sayScore(entry.record),
       entry.final ?? '',
-      oneLine(entry.name, 30),
+      `${oneLine(entry.name, 30)}${entry.from === null ? '' : style.dim(` (from ${entry.from})`)}`,
     ];
     rows.push(workspace === undefined ? [...cells, style.dim(entry.workspace)] : cells);
   }
@@ -111,6 +111,9 @@ export async function list(desk: Desk, options: { readonly all?: boolean; readon
 export const candidateOrders = ['order', 'score', 'grade', 'option'] as const;
 export type CandidateOrder = (typeof candidateOrders)[number];
 
+/** The option of this run that a candidate is of; 0 where it came over from an earlier one. */
+const ownOption = ({ origin, option }: Candidate): number => (origin === undefined ? option : 0);
+
 /** Candidates in an order: of their acceptance, best first by score or grade (ungraded last), or by option. */
 export function sortCandidates(
   state: Pick<RunState, 'archive' | 'terms' | 'gradesRevealed'>,
@@ -129,7 +132,7 @@ export function sortCandidates(
     case 'grade':
       return state.archive.toSorted((a, b) => compareScores(metric, grade(a), grade(b)) || a.order - b.order);
     case 'option':
-      return state.archive.toSorted((a, b) => a.option - b.option || a.order - b.order);
+      return state.archive.toSorted((a, b) => ownOption(a) - ownOption(b) || a.order - b.order);
   }
 }
 

@@ -14,6 +14,9 @@ import { fail, isForPeople, paperOf, personOf, remark, sayJson, sayLines, type D
 import { exitCodes } from '../exitCodes.ts';
 import { failure, type Failure, type FailureKind } from '../../client/failure.ts';
 import { showLive } from '../live.ts';
+import { readLedger } from '../../ledger/readLedger.ts';
+import { sayBeginning } from '../render/sessionLines.ts';
+import { replayRun } from '../../run/evolve.ts';
 import { allRuns, findRun, findWorkspace, stateHomes } from '../../client/lookup.ts';
 import { readOffline } from '../../client/readRun.ts';
 import { resumedOutput, startedOutput } from '../schemas.ts';
@@ -108,10 +111,12 @@ async function startAndShow(
   if (!started.ok) return fail(desk, startFailure(started.refusal), json);
   const { run: id, runFolder } = started.value;
   if (!detach) return showLive(desk, { run: id, folder: runFolder, home, workspace }, { json, owns: true });
-  if (json) await sayJson(desk, startedOutput.parse({ run: id, runFolder, workspace }));
+  const { from, terms } = replayRun(readLedger(runFolder).events) ?? {};
+  if (json) await sayJson(desk, startedOutput.parse({ run: id, runFolder, workspace, from: from?.run ?? null }));
   else
     await sayLines(desk, [
       `run ${paperOf(desk).style.bold(id)} goes on in the background`,
+      ...(from && terms ? [`  ${sayBeginning(from, terms)}`] : []),
       `  ${runFolder}`,
       '  hma watch · hma status · hma stop',
     ]);

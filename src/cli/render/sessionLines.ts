@@ -7,12 +7,11 @@ import { oneLine } from '../../base/oneLine.ts';
 import { count, sayWord } from '../../base/words.ts';
 import { tokensOf } from '../../options/usage.ts';
 import type { RunEvent } from '../../run/events.ts';
-import type { RunState } from '../../run/model.ts';
+import type { EarlierRun, RunState } from '../../run/model.ts';
 import { compareScores, isBetter } from '../../task/quality.ts';
 import { sparkline } from './bars.ts';
 import { sayChange, sayLength, sayScore, sayTokens } from '../../base/numbers.ts';
 import { bestOf, rule, sayAgent, stamped, told, type Scene } from './scene.ts';
-import type { Style } from './style.ts';
 import { pad, wrap } from './text.ts';
 
 /** What a run is, before anything happens in it. */
@@ -45,17 +44,14 @@ export function opening(scene: Scene): string[] {
     style.dim(
       `  isolation: ${isolation.tier}${bare.length > 0 ? '' : " (what it can't protect: hma status)"} · run ${after.run}`,
     ),
-    ...earlierLines(after, style),
+    ...(after.from ? [style.dim(`  ${sayBeginning(after.from, terms)}`)] : []),
     ...bare.map((line) => style.warn(`  ${line}`)),
   ];
 }
 
 /** Where the run goes on from, and who begins. */
-function earlierLines({ from, terms }: RunState, style: Style): string[] {
-  if (from === undefined) return [];
-  const first = oneLine(terms.agents[terms.policy.first].name, 40);
-  return [style.dim(`  ${sayEarlier(from)} · ${first} begins`)];
-}
+export const sayBeginning = (from: EarlierRun, { agents, policy }: RunState['terms']): string =>
+  `${sayEarlier(from)} · ${oneLine(agents[policy.first].name, 40)} begins`;
 
 type AttemptEvent = Extract<RunEvent, { type: 'attempt.started' | 'attempt.ended' }>;
 
