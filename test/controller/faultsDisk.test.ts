@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +9,7 @@ import { runFiles } from '../../src/ledger/places.ts';
 import { readLedger } from '../../src/ledger/readLedger.ts';
 import { ballastBytes, ballastIn, fileSystemOf } from '../../src/machines/disk.ts';
 import { isAlive, identify } from '../../src/machines/processes.ts';
+import { processesOf } from '../rig/run.ts';
 import { eventually, holding, powerCut, revive, startFaultRun, type FaultRun } from '../rig/faultRun.ts';
 import type { TestFolders } from '../rig/task.ts';
 
@@ -82,21 +83,22 @@ describe.skipIf(!isRoot)('a disk with nothing left', () => {
     expect(await run.submit(1, '1')).toMatchObject({ outcome: 'accepted' });
     const [filler, more] = [join(run.folders.home, 'filler'), join(run.folders.home, 'more')];
     const { controller } = run.pids();
+    let tries = 0;
+    const tried = watch(run.runFolder, (_, name) => void (tries += name === 'room.tmp' ? 1 : 0));
     process.kill(controller, 'SIGSTOP');
     fill(filler);
     rmSync(join(run.runFolder, 'ballast'));
     fill(more);
     process.kill(controller, 'SIGKILL');
-    await eventually('another controller that waits', () =>
-      spawnSync('pgrep', ['-f', `controller.js ${run.runFolder}`])
-        .stdout.toString()
-        .trim() !== String(controller)
-        ? true
-        : undefined,
+    const waiting = await eventually('another controller', () =>
+      processesOf(run.folders.root).find((one) => one.command.includes('controller.js') && one.pid !== controller),
     );
+    await eventually('it to have looked for room twice', () => tries >= 4);
+    tried.close();
     rmSync(filler);
     rmSync(more);
     expect(await run.submit(1, '2')).toMatchObject({ outcome: 'accepted' });
+    expect(run.pids().controller).toBe(waiting.pid); // it did not die over it
     await powerCut(run);
     rmSync(join(run.runFolder, 'ballast'), { force: true });
     fill(filler);
