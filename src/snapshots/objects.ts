@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { stream, type Repository } from './repository.ts';
+import { stream, type Repository, type Streaming } from './repository.ts';
 
 /** An object as the repository gives it; without `content` it is missing or can't be unpacked. */
 export interface StoredObject {
@@ -8,35 +8,70 @@ export interface StoredObject {
   readonly content?: Buffer;
 }
 
-/**
- * Reads objects, in order, through one `git cat-file --batch` (again after each object that makes git give up).
- * `ids` are object ids or `commit:path` names without line ends.
- */
+/** Reads objects, in order, through a `git cat-file --batch` of its own. `ids` are object ids or `commit:path` names without line ends. */
 export async function* readObjects(repository: Repository, ids: readonly string[]): AsyncGenerator<StoredObject> {
-  for (let next = 0; next < ids.length;) {
-    const git = stream(repository, ['cat-file', '--batch', '--buffer']);
-    const reader = new StreamReader(git.child.stdout);
-    try {
-      git.child.stdin.end(
-        ids
-          .slice(next)
-          .map((id) => `${id}\n`)
-          .join(''),
-      );
+  const reader = new ObjectReader(repository);
+  try {
+    yield* reader.read(ids);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** One `git cat-file --batch` for several lists of objects, one after the other; begun again after each object that makes git give up. */
+export class ObjectReader {
+  readonly #repository: Repository;
+  #open: { readonly git: Streaming; readonly reader: StreamReader } | undefined;
+  #midway = false;
+
+  constructor(repository: Repository) {
+    this.#repository = repository;
+  }
+
+  /** Reads one object. */
+  async one(name: string): Promise<StoredObject | undefined> {
+    let found: StoredObject | undefined;
+    for await (const object of this.read([name])) found = object;
+    return found;
+  }
+
+  /** Reads objects in order. A list that is not read to its end spoils the reader for another. */
+  async *read(ids: readonly string[]): AsyncGenerator<StoredObject> {
+    for (let next = 0; next < ids.length;) {
+      this.#open ??= this.#start();
+      const { git, reader } = this.#open;
+      const names = ids.slice(next).map((id) => `${id}\n`);
+      git.child.stdin.write(names.join(''));
+      this.#midway = true;
       for (; next < ids.length; next++) {
         const id = ids[next] ?? '';
         const object = await readOne(reader, id);
-        yield object ?? { id };
         if (object === undefined) {
+          await this.close();
+          yield { id };
           next++;
           break;
         }
+        yield object;
       }
-    } finally {
-      if (next < ids.length) git.child.kill('SIGKILL');
-      reader.stop();
-      await git.ended.catch(() => undefined);
+      this.#midway = false;
     }
+  }
+
+  #start() {
+    const git = stream(this.#repository, ['cat-file', '--batch']);
+    return { git, reader: new StreamReader(git.child.stdout) };
+  }
+
+  /** Ends git. */
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    const { git, reader } = this.#open;
+    this.#open = undefined;
+    if (this.#midway) git.child.kill('SIGKILL');
+    else git.child.stdin.end();
+    reader.stop();
+    await git.ended.catch(() => undefined);
   }
 }
 

@@ -113,11 +113,16 @@ export function raw(repository: Repository, ...args: string[]): Promise<string> 
     .raw(...args);
 }
 
-/** Points `refs/hma/<ref>` at a commit, durably. */
-export async function setRef(repository: Repository, ref: string, commit: string): Promise<void> {
-  await raw(repository, 'update-ref', REF_PREFIX + ref, commit);
-  const root = join(repository.path, 'refs', 'hma');
-  syncUpTo(dirname(join(root, ref)), root);
+/**
+ * Points `refs/hma/<ref>` at a commit, durably: a loose ref as git writes it, under git's own name for a lock. Not by `git update-ref`, whose
+ * start every receipt would wait for.
+ */
+export function setRef(repository: Repository, ref: string, commit: string): void {
+  const file = join(repository.path, REF_PREFIX, ref);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.lock`, `${commit}\n`, { flush: true });
+  renameSync(`${file}.lock`, file);
+  syncUpTo(dirname(file), join(repository.path, 'refs', 'hma'));
 }
 
 /** Syncs a folder and those around it, up to `root`. */

@@ -23,10 +23,9 @@ import type { ContentStore } from './contentStore.ts';
 import type { SnapshotCrashPoint } from './crashPoints.ts';
 import { childPath, FolderCursor, openAbsolute, openFolder, splitPath, type Folder } from './folders.ts';
 import type { Manifest, ManifestEntry } from './manifest.ts';
-import { readObjects } from './objects.ts';
+import type { ObjectReader } from './objects.ts';
 import type { Restored, RestoreRefusal } from './port.ts';
 import { isDiskFull } from './refusals.ts';
-import type { Repository } from './repository.ts';
 import { globMatcher, isGlob } from './selection.ts';
 
 /** Lies in a folder while it is being filled; a restore that finds it wipes the folder and begins again. */
@@ -34,7 +33,7 @@ const MARKER = '.hma-restoring';
 
 /** What a restore works with. */
 export interface RestoreTools {
-  readonly repository: Repository;
+  readonly objects: ObjectReader;
   readonly large: ContentStore;
   readonly crashPoint: (name: SnapshotCrashPoint) => void;
 }
@@ -177,10 +176,7 @@ async function writeAll(
     const small = entries.filter(({ large }) => !large);
     const links: { entry: ManifestEntry; target: Buffer }[] = [];
     let at = 0;
-    for await (const { content } of readObjects(
-      tools.repository,
-      small.map(({ blob }) => blob),
-    )) {
+    for await (const { content } of tools.objects.read(small.map(({ blob }) => blob))) {
       const entry = small[at++];
       if (entry === undefined) break;
       if (content === undefined || hash('sha256', content, 'hex') !== entry.sha256) throw damaged(entry);

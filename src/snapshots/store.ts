@@ -12,8 +12,16 @@ import type { SnapshotCrashPoint } from './crashPoints.ts';
 import { changesBetween, patchBetween, plainEntry } from './diff.ts';
 import { openAbsolute, type Folder } from './folders.ts';
 import { contentHash, readManifest, type Manifest } from './manifest.ts';
-import { readObjects } from './objects.ts';
-import type { CaptureRefusal, CaptureRequest, Snapshot, SnapshotDamage, Snapshots, SnapshotsReader } from './port.ts';
+import { ObjectReader, readObjects } from './objects.ts';
+import type {
+  CaptureRefusal,
+  CaptureRequest,
+  RestoreRefusal,
+  Snapshot,
+  SnapshotDamage,
+  Snapshots,
+  SnapshotsReader,
+} from './port.ts';
 import { isDiskFull, Refusal, storeRefusal } from './refusals.ts';
 import {
   getRef,
@@ -92,7 +100,7 @@ class SnapshotStore implements Snapshots {
       root = openRoot(request.root);
       this.#crashPoint('snapshot.begin');
       const snapshot = await this.#withObjects(request, root, cache);
-      await setRef(this.#repository, request.ref, snapshot.id);
+      setRef(this.#repository, request.ref, snapshot.id);
       this.#crashPoint('snapshot.ref');
       void this.#inTurn(() => this.#mergePacks()).catch(() => undefined);
       return ok(snapshot);
@@ -179,25 +187,23 @@ class SnapshotStore implements Snapshots {
     folder: string,
     options: { readonly only?: readonly string[] } = {},
   ): ReturnType<Snapshots['restore']> {
-    if (!(await this.has(id)))
-      return refused({ reason: 'unknown', detail: `There is no snapshot ${id} in ${this.#dir}.` });
-    let manifest: Manifest;
+    const objects = new ObjectReader(this.#repository);
     try {
-      manifest = await this.#manifest(id);
-    } catch (error) {
-      return refused({
-        reason: 'damaged',
-        detail: `The list of snapshot ${id} can't be read: ${error instanceof Error ? error.message : String(error)}`,
-      });
+      const stored = await this.#stored(id, objects);
+      if (stored === undefined)
+        return refused({ reason: 'unknown', detail: `There is no snapshot ${id} in ${this.#dir}.` });
+      const manifest = manifestOf(id, stored);
+      if (!manifest.ok) return manifest;
+      const tools = { objects, large: this.#large, crashPoint: this.#crashPoint };
+      const done = await restoreInto({ manifest: manifest.value, folder, only: options.only }, tools);
+      return 'reason' in done ? refused(done) : ok(done);
+    } finally {
+      await objects.close();
     }
-    const tools = { repository: this.#repository, large: this.#large, crashPoint: this.#crashPoint };
-    const done = await restoreInto({ manifest, folder, only: options.only }, tools);
-    return 'reason' in done ? refused(done) : ok(done);
   }
 
   async has(id: string): Promise<boolean> {
-    if (!/^[0-9a-f]{40}$/.test(id)) return false;
-    return (await this.#object(`${id}:manifest`)) !== undefined;
+    return (await this.#stored(id)) !== undefined;
   }
 
   async find(ref: string): Promise<Snapshot | undefined> {
@@ -261,14 +267,30 @@ class SnapshotStore implements Snapshots {
   }
 
   async #manifest(id: string): Promise<Manifest> {
-    const stored = /^[0-9a-f]{40}$/.test(id) ? await this.#object(`${id}:manifest`) : undefined;
+    const stored = await this.#stored(id);
     if (stored === undefined) throw new Error(`There is no snapshot ${id} in ${this.#dir}.`);
     return readManifest(stored);
+  }
+
+  /** The manifest's text of a snapshot that there is. */
+  async #stored(id: string, objects?: ObjectReader): Promise<Buffer | undefined> {
+    if (!/^[0-9a-f]{40}$/.test(id)) return undefined;
+    const name = `${id}:manifest`;
+    return objects ? (await objects.one(name))?.content : await this.#object(name);
   }
 
   async #object(name: string): Promise<Buffer | undefined> {
     for await (const { content } of readObjects(this.#repository, [name])) return content;
     return undefined;
+  }
+}
+
+function manifestOf(id: string, stored: Buffer): Result<Manifest, RestoreRefusal> {
+  try {
+    return ok(readManifest(stored));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refused({ reason: 'damaged', detail: `The list of snapshot ${id} can't be read: ${why}` });
   }
 }
 
