@@ -32,6 +32,7 @@ import { whenLedgerFull } from './disks.ts';
 import { heartbeatMs } from './monitors.ts';
 import { Recorder, type WhenFull } from './recorder.ts';
 import type { Isolation, Room } from './room.ts';
+import { Standby } from '../machines/standby.ts';
 import { runtimeIn } from './runtime.ts';
 import { SessionFolder } from './sessionFolders.ts';
 import { describeSocketRefusal, socketPaths } from './socketPaths.ts';
@@ -158,6 +159,7 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     first: replayed === null,
   });
   if (!protectedFiles.ok) return protectedFiles;
+  const runtime = runtimeIn(import.meta.dirname);
   const room = (recorder: Recorder): Room => ({
     recorder,
     contract,
@@ -168,7 +170,8 @@ async function takeUp(request: BootRequest, taking: Taking): Promise<Result<Boot
     clock,
     snapshots,
     protectedFiles: protectedFiles.value,
-    runtime: runtimeIn(import.meta.dirname),
+    runtime,
+    standby: new Standby(runtime),
     isolation: isolation.value,
     env,
     agentSocket: sockets.agent,

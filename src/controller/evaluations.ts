@@ -37,6 +37,7 @@ const resultFileOf = (place: EvaluationPlace): string => join(place.folder, 'res
 /** Writes the intent of an evaluator's start; the next look at the state starts it. */
 export function beginEvaluation(room: Room, id: string, kind: 'evaluate' | 'control'): void {
   room.recorder.append([{ type: 'evaluation.starting', data: { id, nonce: newNonce(), kind } }]);
+  room.standby.expect();
 }
 
 /** Sees one evaluation through, from its start or from wherever it is, and records the verdict with its own stamp. */
@@ -66,6 +67,7 @@ async function runOn(
     nonce: place.nonce,
     tier: room.isolation.tier,
     runtime: room.runtime,
+    standby: room.standby,
     async prepare() {
       const uid = room.isolation.evaluationUid;
       const checkout = await prepareCheckout({

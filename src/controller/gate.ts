@@ -80,6 +80,7 @@ export class Gate {
     const note = request.note === undefined ? null : request.note.slice(0, longestNote);
     const reported = request.reported === undefined || !Number.isFinite(request.reported) ? null : request.reported;
     const call = { note, reported, ...(request.request === undefined ? {} : { request: request.request }) };
+    if (!turnedAway) this.#room.standby.expect();
     const captured = await this.#capture();
     const nowOption = option && recorder.state.options[option.number - 1];
     if (!nowOption)

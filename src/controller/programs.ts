@@ -12,6 +12,7 @@ import {
   type Observation,
 } from '../machines/runnerControl.ts';
 import type { ProcessIdentity, ProgramSpec } from '../machines/port.ts';
+import type { Standby } from '../machines/standby.ts';
 import { defaultGraceMs, readSpec, runnerFile, type RunnerExit } from '../machines/runnerFiles.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -29,6 +30,7 @@ export interface Supervision {
   readonly nonce: string;
   readonly tier: ProgramSpec['confinement']['tier'];
   readonly runtime: Runtime;
+  readonly standby?: Standby;
   /** Called only when nothing was started yet; a string says why it can't be. */
   prepare(): Promise<{ readonly spec: ProgramSpec; readonly environment: Readonly<Record<string, string>> } | string>;
   beforeSpawn(): void;
@@ -62,6 +64,7 @@ export async function supervise(what: Supervision): Promise<ProgramEnd> {
       dir: what.dir,
       spec: prepared.spec,
       env: prepared.environment,
+      ...(what.standby && { standby: what.standby }),
     });
     if (!started.ok) {
       abandonStart(what.dir, what.nonce);

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { ProtectedFiles } from '../evaluators/protectedFiles.ts';
 import type { Tier } from '../machines/port.ts';
+import type { Standby } from '../machines/standby.ts';
 import type { Snapshots } from '../snapshots/store.ts';
 import type { Contract } from '../task/model.ts';
 import type { runFiles } from '../ledger/places.ts';
@@ -20,6 +21,8 @@ export interface Room {
   readonly snapshots: Snapshots;
   readonly protectedFiles: ProtectedFiles;
   readonly runtime: Runtime;
+  /** The runner of the evaluation that is to be expected. */
+  readonly standby: Standby;
   readonly isolation: Isolation;
   /** The controller's environment: only named variables of it reach programs. */
   readonly env: Readonly<Record<string, string | undefined>>;

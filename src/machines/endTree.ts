@@ -32,6 +32,7 @@ interface Ending {
   readonly known: KnownProcesses;
   readonly seen: Map<string, EndedProcess>;
   readonly isOwn: (one: LiveProcess) => boolean;
+  readonly isEmpty: () => boolean;
 }
 
 /**
@@ -47,15 +48,17 @@ export async function endTree(given: {
   readonly polite?: Polite;
   /** Which processes are the program itself, and so not listed among what was ended of it. */
   readonly isOwn?: (one: LiveProcess) => boolean;
+  /** Whether the kernel has told that nothing descends from the program any more: its reaper, to which all orphans come, ended by itself. */
+  readonly isEmpty?: () => boolean;
 }): Promise<TreeEnd> {
   const began = performance.now();
-  const { tree, isOwn = () => false } = given;
-  const ending: Ending = { tree, known: new Map(), seen: new Map(), isOwn };
+  const { tree, isOwn = () => false, isEmpty = () => false } = given;
+  const ending: Ending = { tree, known: new Map(), seen: new Map(), isOwn, isEmpty };
   const living = look(ending);
+  if (living.length === 0 && isEmpty()) return { ended: [], survivors: [], ms: Math.round(performance.now() - began) };
   if (living.length > 0 && given.graceMs > 0)
     await endPolitely(ending, { due: began + given.graceMs, polite: given.polite ?? byDefault });
-  await endHard(ending);
-  const survivors = look(ending).map(describeProcess);
+  const survivors = (await endHard(ending, living.length === 0)).filter((one) => isAlive(one)).map(describeProcess);
   const lost = new Set(survivors.map((one) => one.pid));
   const ended = [...ending.seen.values()].filter((one) => !lost.has(one.pid));
   return { ended, survivors, ms: Math.round(performance.now() - began) };
@@ -115,18 +118,20 @@ async function lookUntil(ending: Ending, given: { readonly due: number; enough?(
   }
 }
 
-async function endHard(ending: Ending): Promise<void> {
+/** Gives what the last look found. */
+async function endHard(ending: Ending, foundEmpty: boolean): Promise<LiveProcess[]> {
   const { tree } = ending;
   // a program that ended politely has its exit told by the reaper, which ends by itself then: not to be cut short
-  if (tree.supervisors.length > 0 && look(ending).length === 0) await untilGone(tree.supervisors, 1000);
+  if (tree.supervisors.length > 0 && (foundEmpty || look(ending).length === 0)) await untilGone(tree.supervisors, 1000);
   if (tree.tier === 'bubblewrap' && tree.root && isAlive(tree.root) && !untouchablePids().has(tree.root.pid)) {
     const inside = descendants(tree.root);
     signalProcess(tree.root, 'SIGKILL');
     await untilGone([tree.root, ...inside]);
   }
   if (tree.tier === 'uid' && tree.uid !== undefined) await endUid(ending, tree.uid);
-  await endByScan(ending);
+  const left = await endByScan(ending);
   await endWrappers(tree);
+  return left;
 }
 
 /** kill(-1) as the uid until nothing runs as it. Where setpriv is missing, the scan that follows has to do. */
@@ -139,16 +144,17 @@ async function endUid(ending: Ending, uid: number): Promise<void> {
   }
 }
 
-/** Where the kernel itself vouches for the end (a pid namespace, kill(-1) as a uid) one look is enough; a moving target may slip through one. */
-const looksNeeded = (tree: ProcessTree): number =>
-  (tree.tier === 'bubblewrap' && tree.root) || (tree.tier === 'uid' && tree.uid !== undefined) ? 1 : 3;
+/** Where the kernel itself vouches for the end (a pid namespace, kill(-1) as a uid, the reaper) one look is enough; a moving target may slip through one. */
+const looksNeeded = ({ tree, isEmpty }: Ending): number =>
+  (tree.tier === 'bubblewrap' && tree.root) || (tree.tier === 'uid' && tree.uid !== undefined) || isEmpty() ? 1 : 3;
 
-/** Stop on sight until no new one is seen (what is stopped can't fork, so the set closes), kill newest first, look again. */
-async function endByScan(ending: Ending): Promise<void> {
+/** Stop on sight until no new one is seen (what is stopped can't fork, so the set closes), kill newest first, look again. Gives what the last look found. */
+async function endByScan(ending: Ending): Promise<LiveProcess[]> {
   const limit = performance.now() + hardLimitMs;
   const stop = (one: LiveProcess): void => void signalProcess(one, 'SIGSTOP');
-  for (let empty = 0; empty < looksNeeded(ending.tree) && performance.now() < limit;) {
-    let living = look(ending, stop);
+  let living: LiveProcess[] = [];
+  for (let empty = 0; empty < looksNeeded(ending) && performance.now() < limit;) {
+    living = look(ending, stop);
     for (let before = -1; before !== living.length && living.length > 0;) {
       before = living.length;
       living = look(ending, stop);
@@ -156,8 +162,9 @@ async function endByScan(ending: Ending): Promise<void> {
     for (const one of living.sort((a, b) => Number(b.start) - Number(a.start) || b.pid - a.pid))
       signalProcess(one, 'SIGKILL');
     empty = living.length === 0 ? empty + 1 : 0;
-    if (empty < looksNeeded(ending.tree)) await wait(15);
+    if (empty < looksNeeded(ending)) await wait(15);
   }
+  return living;
 }
 
 /** Our wrappers end by themselves once their children are gone; a stuck one is killed. */

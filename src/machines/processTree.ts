@@ -92,7 +92,9 @@ function scan(tree: ProcessTree, known: KnownProcesses, take: (one: LiveProcess)
     const ours =
       (rootPid !== undefined && (pid === rootPid || one.sid === rootPid || one.pgid === rootPid)) ||
       known.get(pid) === one.start;
-    if (ours || carriesMarker(pid, tree.nonce)) take(one);
+    // what began before the root is not of its tree, and need not be searched for the marker
+    const older = root !== undefined && Number(one.start) < Number(root.start);
+    if (ours || (!older && carriesMarker(pid, tree.nonce))) take(one);
   }
   return all;
 }

@@ -29,6 +29,10 @@ export interface ProgramRun {
   readonly ended: Promise<ProgramEnd>;
   /** Resolves when no process can write output any more. */
   readonly outputEnded: Promise<void>;
+  /** Resolves when the spawned process has ended; where that is the reaper, this comes at once unless the program left something. */
+  readonly rootEnded: Promise<void>;
+  /** Whether the reaper has ended by itself: nothing that descends from the program lives. */
+  isEmpty(): boolean;
   /** Stops listening for output: for when something that survived still holds it open. */
   stopReading(): void;
 }
@@ -41,16 +45,24 @@ export interface ProgramStart {
   readonly folder: string;
   readonly umask: number;
   readonly onOutput: (chunk: Buffer) => void;
+  /** Made by `makeOutput`. */
+  readonly fifo: string;
+}
+
+/** Makes the FIFO for a program's output in the runner's folder and gives its path. */
+export async function makeOutput(folder: string): Promise<string> {
+  const fifo = join(folder, 'output.fifo');
+  rmSync(fifo, { force: true });
+  await promisify(execFile)(tool('mkfifo'), ['-m', '600', fifo]);
+  return fifo;
 }
 
 /**
  * Spawns a program in its own session. stdout and stderr are one FIFO, so that their bytes interleave as they were written and
  * /dev/stdout can be opened by name (Node's own pipes are sockets, which can't); stdin is a file or /dev/null.
  */
-export async function runProgram(start: ProgramStart): Promise<ProgramRun> {
-  const fifo = join(start.folder, 'output.fifo');
-  rmSync(fifo, { force: true });
-  await promisify(execFile)(tool('mkfifo'), ['-m', '600', fifo]);
+export function runProgram(start: ProgramStart): ProgramRun {
+  const { fifo } = start;
   const uid = start.spec.confinement.tier === 'uid' ? start.spec.confinement.uid : undefined;
   if (uid !== undefined) chownSync(fifo, uid, uid);
   const reading = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -105,10 +117,11 @@ function offerToOomKiller(pid: number): void {
 function watch(
   child: ChildProcess,
   given: { readonly root: ProcessIdentity | undefined; readonly reaper: boolean },
-): Pick<ProgramRun, 'program' | 'ended'> {
+): Pick<ProgramRun, 'program' | 'ended' | 'rootEnded' | 'isEmpty'> {
   const program = Promise.withResolvers<ProcessIdentity | undefined>();
   const ended = Promise.withResolvers<ProgramEnd>();
   let begun = false;
+  let empty = false;
   let buffered = '';
   const words = child.stdio[3] as Readable | null | undefined;
   words?.on('error', () => undefined);
@@ -128,6 +141,11 @@ function watch(
     program.resolve(given.root);
     ended.resolve({ code: null, signal: null, failed: cause.message });
   });
+  const rootEnded = Promise.withResolvers<void>();
+  child.on('exit', (code) => {
+    empty = given.reaper && code === 0;
+    rootEnded.resolve();
+  });
   // 'close' comes after the reaper's last words have been read, and is what is left where there is no reaper
   child.on('close', (code, signal) => {
     program.resolve(given.root);
@@ -140,7 +158,7 @@ function watch(
     ended.resolve({ code, signal, ...failed });
   });
   if (!given.reaper) program.resolve(given.root);
-  return { program: program.promise, ended: ended.promise };
+  return { program: program.promise, ended: ended.promise, rootEnded: rootEnded.promise, isEmpty: () => empty };
 }
 
 /** The process below the root that has this pid in its own namespace; the root itself when it has already ended. */

@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -11,7 +20,7 @@ import { OutputLog } from './outputLog.ts';
 import type { ExitReport, ProgramSpec } from './port.ts';
 import { identify } from './processes.ts';
 import { wrappersOf, type ProcessTree } from './processTree.ts';
-import { runProgram, type ProgramEnd, type ProgramRun } from './programRun.ts';
+import { makeOutput, runProgram, type ProgramEnd, type ProgramRun } from './programRun.ts';
 import {
   createOnce,
   defaultGraceMs,
@@ -23,10 +32,13 @@ import {
   type RunnerExit,
 } from './runnerFiles.ts';
 import { programEnvironment } from './runnerEnvironment.ts';
+import { standbyWord, type RunnerOrder } from './standby.ts';
 
 /*
  * The runner: a small process around one program, which outlives the controller that started it.
  *
+ *   (stand by for an order ──stdin closes──▶ exit)
+ *        │
  *   claim runner.json ──taken──▶ exit: the controller gave up on this start
  *        │
  *   prepare ──fails──▶ exit.json (cause spawn)
@@ -42,6 +54,8 @@ const clock = processClock();
 /** What the program's files are created with; the runner's own are private. */
 const programUmask = process.umask(0o077);
 const heartbeatMs = 5000;
+/** How long a program's end may precede that of its reaper when nothing is left, ms; then the tree is looked for. */
+const emptyWithinMs = 20;
 /** Room set aside at the start, so that the end can be told on a full disk. */
 const exitRoom = 64 * 1024;
 
@@ -59,6 +73,8 @@ async function main(folder: string): Promise<void> {
   if (!createOnce(join(folder, runnerFile.runner), JSON.stringify({ nonce: spec.nonce, runner, ...clock.now() })))
     return;
   crashAt('runner.created');
+  const fifo = makeOutput(folder);
+  fifo.catch(() => undefined); // told where it is waited for
   const exitFile = reserveExit(folder);
   const log = new OutputLog(folder, {
     started: performance.now(),
@@ -68,10 +84,10 @@ async function main(folder: string): Promise<void> {
   const confined = await confine({ ...spec, scratch: folder });
   crashAt('runner.prepared');
   const report = confined.ok
-    ? await runToEnd({ folder, spec, log, confined: confined.value })
+    ? await runToEnd({ folder, spec, log, fifo, confined: confined.value })
     : notStarted(spec, confined.refusal.message);
   if (confined.ok && report.survivors.length === 0)
-    await confined.value.cleanup().catch((cause: Error) => process.stderr.write(`clean-up: ${cause.message}\n`));
+    await confined.value.cleanup().catch((cause: Error) => remark(folder, `clean-up: ${cause.message}`));
   const output = log.close();
   crashAt('runner.outputClosed');
   await writeExit(folder, exitFile, { ...report, outputBytes: output.total, outputLost: output.lost });
@@ -84,6 +100,7 @@ interface Job {
   readonly folder: string;
   readonly spec: ProgramSpec;
   readonly log: OutputLog;
+  readonly fifo: Promise<string>;
   readonly confined: ConfinedProgram;
 }
 
@@ -98,7 +115,8 @@ async function runToEnd(job: Job): Promise<RunnerExit> {
   };
   let run: ProgramRun;
   try {
-    run = await runProgram({ spec, confined: job.confined, env, folder, umask: programUmask, onOutput });
+    const { confined } = job;
+    run = runProgram({ spec, confined, env, folder, umask: programUmask, onOutput, fifo: await job.fifo });
   } catch (cause) {
     return notStarted(spec, (cause as Error).message);
   }
@@ -111,8 +129,9 @@ async function runToEnd(job: Job): Promise<RunnerExit> {
   const cause = await Promise.race([run.ended.then(() => 'exit' as const), asked, deadline.passed]);
   const at = clock.now();
   deadline.clear();
+  if (cause === 'exit') await Promise.race([run.rootEnded, wait(emptyWithinMs, undefined, { ref: false })]);
   crashAt('runner.ended');
-  const end = await endWhole({ tree: tree ?? treeOf(spec, run), spec, polite: cause !== 'exit' });
+  const end = await endWhole({ tree: tree ?? treeOf(spec, run), spec, run, polite: cause !== 'exit' });
   const result = await settle(run, end);
   crashAt('runner.reaped');
   return {
@@ -153,15 +172,17 @@ function reportOf(
 async function endWhole(given: {
   readonly tree: ProcessTree;
   readonly spec: ProgramSpec;
+  readonly run: ProgramRun;
   readonly polite: boolean;
 }): Promise<TreeEnd> {
-  const { tree, spec } = given;
+  const { tree, spec, run } = given;
   const grace = spec.graceMs ?? defaultGraceMs;
   const program = tree.program?.pid;
   return endTree({
     tree,
     graceMs: given.polite ? grace : Math.min(grace, leftoverGraceMs),
     ...(spec.polite && { polite: spec.polite }),
+    isEmpty: () => run.isEmpty(),
     isOwn: ({ pid, pgid }) => pid === program || (spec.groupIsOwn === true && pgid === program),
   });
 }
@@ -178,7 +199,7 @@ async function recordProgram(job: Job, run: ProgramRun): Promise<ProcessTree | u
   try {
     writeAtomically(join(job.folder, runnerFile.program), JSON.stringify(record));
   } catch (cause) {
-    process.stderr.write(`program.json: ${(cause as Error).message}\n`); // a full disk: the program is still found by its marker
+    remark(job.folder, `program.json: ${(cause as Error).message}`); // a full disk: the program is still found by its marker
   }
   return { ...tree, program };
 }
@@ -267,10 +288,39 @@ async function writeExit(folder: string, file: number, report: RunnerExit): Prom
       syncFolder(folder);
       return closeSync(file);
     } catch (cause) {
-      process.stderr.write(`exit.json: ${(cause as Error).message}\n`);
+      remark(folder, `exit.json: ${(cause as Error).message}`);
       await wait(1000);
     }
   }
 }
 
-await main(process.argv[2] ?? '');
+/** What the runner itself has to say. */
+function remark(folder: string, text: string): void {
+  try {
+    appendFileSync(join(folder, runnerFile.log), `${text}\n`, { mode: 0o600 });
+  } catch {
+    process.stderr.write(`${text}\n`); // no folder, or a full disk
+  }
+}
+
+/** Stands by until stdin ends, and gives the folder that it was told; undefined when it is not needed, or its controller died in mid-word. */
+async function standBy(): Promise<string | undefined> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk as string;
+  try {
+    const { folder, env } = JSON.parse(text) as RunnerOrder;
+    process.chdir(folder);
+    Object.assign(process.env, env);
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
+
+const word = process.argv[2] ?? '';
+const folder = word === standbyWord ? await standBy() : word;
+if (folder !== undefined)
+  await main(folder).catch((cause: Error) => {
+    remark(folder, cause.stack ?? cause.message);
+    process.exitCode = 1;
+  });

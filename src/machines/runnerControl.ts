@@ -9,6 +9,7 @@ import type { EndedProcess, Polite, ProcessIdentity, ProgramSpec, Tier } from '.
 import { describeProcess, identify, isAlive, signalProcess } from './processes.ts';
 import { membersOf, type ProcessTree } from './processTree.ts';
 import { runnerEnvironment } from './runnerEnvironment.ts';
+import type { Standby } from './standby.ts';
 import {
   createOnce,
   defaultGraceMs,
@@ -65,6 +66,8 @@ export interface RunnerStart {
   readonly dir: string;
   readonly spec: ProgramSpec;
   readonly env: Readonly<Record<string, string>>;
+  /** Where a runner may stand by already. */
+  readonly standby?: Standby;
 }
 
 /**
@@ -73,6 +76,8 @@ export interface RunnerStart {
  */
 export async function startRunner(start: RunnerStart): Promise<Result<ProcessIdentity, StartRefusal>> {
   writeAtomically(join(start.dir, runnerFile.spec), JSON.stringify(start.spec));
+  const ready = await start.standby?.send({ folder: start.dir, env: runnerEnvironment(start.env) });
+  if (ready) return ok(ready);
   const log = openSync(join(start.dir, runnerFile.log), 'a', 0o600);
   try {
     const child = spawn(start.node, [start.runnerJs, start.dir], {

@@ -57,8 +57,8 @@ const mutations: readonly (Mutation & { readonly breach: string })[] = [
   {
     what: 'the ref is set after the event',
     file: 'snapshots/store.ts',
-    from: 'await setRef(this.#repository, request.ref, snapshot.id);',
-    to: 'setTimeout(() => void setRef(this.#repository, request.ref, snapshot.id).catch(() => undefined), 300);',
+    from: 'setRef(this.#repository, request.ref, snapshot.id);',
+    to: 'setTimeout(() => setRef(this.#repository, request.ref, snapshot.id), 300);',
     breach: 'an experiment was written before the ref of its files was synced',
   },
   {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { observeRunner, startRunner, watchRunner, type Observation } from '../../src/machines/runnerControl.ts';
+import type { Standby } from '../../src/machines/standby.ts';
 import type { Confinement, ProcessIdentity, ProgramSpec, Tier } from '../../src/machines/port.ts';
 import { pickUids, releaseUids } from '../../src/machines/uidTier.ts';
 import { allPids, processAt, readProc, signalProcess } from '../../src/machines/processes.ts';
@@ -66,7 +67,12 @@ export class MachineRoom {
   async start(
     tier: Tier,
     argv: readonly [string, ...string[]],
-    more: { spec?: Partial<ProgramSpec>; confinement?: Partial<Confinement>; env?: Record<string, string> } = {},
+    more: {
+      spec?: Partial<ProgramSpec>;
+      confinement?: Partial<Confinement>;
+      env?: Record<string, string>;
+      standby?: Standby;
+    } = {},
   ): Promise<Started> {
     this.#starts += 1;
     const dir = join(this.state, `runner-${this.#starts}`);
@@ -89,6 +95,7 @@ export class MachineRoom {
       dir,
       spec,
       env: { PATH: '/usr/bin:/bin', ...more.env },
+      ...(more.standby && { standby: more.standby }),
     });
     if (!started.ok) throw new Error(started.refusal.message);
     return { dir, nonce, tier, runner: started.value, spec };

@@ -88,7 +88,8 @@ export function straceControllers(home: string, file: string): void {
 export function delayRunners(home: string): void {
   const { node } = installRuntime(home);
   renameSync(node, `${node}-itself`);
-  const delay = '[ -e "$2/late" ] || { : > "$2/late"; sleep 2; }';
+  const delay =
+    'late="$2/late"; [ "$2" = --standby ] && late="${1%/*}/late"; [ -e "$late" ] || { : > "$late"; sleep 2; }';
   writeFileSync(node, `#!/bin/sh\ncase "$1" in */runner.js) ${delay} ;; esac\nexec '${node}-itself' "$@"\n`);
   chmodSync(node, 0o755);
 }
@@ -100,7 +101,7 @@ export function crashRunner(
 ): void {
   const { node, folder } = installRuntime(home);
   renameSync(node, `${node}-itself`);
-  const place = given.kind === 'attempt' ? '*/attempt-1' : '*/evaluations/*';
+  const place = given.kind === 'attempt' ? '*/attempt-1' : '*/evaluations/*|--standby';
   const once = `case "$2" in ${place}) if mkdir '${folder}/killed' 2>/dev/null; then HMA_CRASH=${given.point}; export HMA_CRASH; fi ;; esac`;
   writeFileSync(node, `#!/bin/sh\ncase "$1" in */runner.js) ${once} ;; esac\nexec '${node}-itself' "$@"\n`);
   chmodSync(node, 0o755);

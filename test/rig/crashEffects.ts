@@ -53,7 +53,7 @@ export const controllerEffects: readonly Effect[] = [
   },
   {
     what: 'sets the ref of a snapshot',
-    call: /^execve\("[^"]*", \["git", "update-ref"/,
+    call: /^rename\("RUN\/snapshots\/repo\.git\/refs\/hma\//,
     between: ['snapshot.cache', 'snapshot.ref'],
   },
   {
@@ -107,6 +107,11 @@ export const controllerEffects: readonly Effect[] = [
     what: 'starts a grading',
     call: /^(rename|execve)\("[^"]*".*RUN\/evaluations\/grade-/,
     between: ['grading.beforeSpawn', 'grading.spawned'],
+  },
+  {
+    what: 'has a runner stand by, which owns nothing until it is told, after the intent',
+    call: /^execve\("[^"]*", \[.*"[^"]*\/runner\.js", "--standby"\]/,
+    between: ['snapshot.begin', 'snapshot.objects', 'ledger.confirmed', 'ledger.beforeWrite'],
   },
   {
     what: 'starts an evaluation',

@@ -72,7 +72,7 @@ export function breaches(calls: readonly Call[]): {
     if (name === 'fsync' && text.includes('<RUN/snapshots/repo.git/objects/pack>')) disk.objects = true;
     if (name === 'fsync' && text.includes('<RUN/snapshots/repo.git/refs/hma/submission>')) setRef(disk, seen.broken);
     if (ledgerFile.test(text)) written(call, disk, seen);
-    if (name === 'execve' || name === 'kill') acted(call, disk, seen);
+    if (name === 'execve' || name === 'kill' || ordered.test(text)) acted(call, disk, seen);
     const socket = socketOf(call);
     if (socket === 'agent') answered(unquoted(text), disk, seen);
     if (socket === 'client') published(unquoted(text), disk, seen);
@@ -126,13 +126,16 @@ function published(text: string, disk: Disk, seen: Seen): void {
     if (!disk.events.has(seq)) seen.broken.push(`a client was told of event ${seq} before it was synced`);
 }
 
-/** A spawn of a runner or a signal: its intent must be synced. */
+/** What a runner that stands by is told. */
+const ordered = /^\w+\(\d+<UNIX.*"\{\\"folder\\":\\"RUN\/evaluations\//;
+
+/** A spawn of a runner, the order to one that stood by, or a signal: its intent must be synced. */
 function acted({ name, text }: Call, disk: Disk, seen: Seen): void {
   const place =
-    /runner\.js", "RUN\/(sessions\/(\w+)(?:-(\d+))?\/attempt-(\d+)|evaluations\/\w+(?:-\w+)?-([0-9a-f]{24}))/.exec(
+    /(?:runner\.js", "|"\{\\"folder\\":\\")RUN\/(sessions\/(\w+)(?:-(\d+))?\/attempt-(\d+)|evaluations\/\w+(?:-\w+)?-([0-9a-f]{24}))/.exec(
       text,
     );
-  if (name === 'execve' && place) {
+  if (name !== 'kill' && place) {
     seen.spawns += 1;
     const [, where, kind, number, attempt, nonce] = place;
     const session = kind === 'review' ? '{"kind":"review"}' : `{"kind":"option","number":${number}}`;
