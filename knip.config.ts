@@ -19,6 +19,7 @@ const config: KnipConfig = {
     'umount',
     'hma',
     'mkfifo',
+    'script',
     'perl',
     'strace',
     'setpriv',
