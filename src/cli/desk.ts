@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 
 import { processClock, type Clock } from '../base/clock.ts';
+import { errorCode } from '../base/files.ts';
 import { exitCodes } from './exitCodes.ts';
 import type { Failure } from '../client/failure.ts';
 import type { Paper } from './render/scene.ts';
@@ -45,11 +46,15 @@ export function paperOf(desk: Desk): Paper {
   return { columns: Math.max(20, columns || 80), style: styleFor(desk.stdout.isTTY, desk.env) };
 }
 
-/** Writes the answer. A reader that has gone (`hma log | head`) is no failure. */
+/** Writes the answer. A reader that has gone (`hma log | head`) is no failure; throws where it can't be written, as to a full disk. */
 export function say(desk: Desk, text: string | Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     if (desk.stdout.destroyed || !desk.stdout.writable) return resolve();
-    desk.stdout.write(text, () => resolve());
+    desk.stdout.write(text, (error) => {
+      const lost = error && ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'].includes(errorCode(error) ?? '');
+      if (lost) reject(Object.assign(error, { path: 'the output' }));
+      else resolve();
+    });
   });
 }
 

@@ -131,6 +131,12 @@ export function dryRunItem(run: DryRun): PreflightItem {
 }
 
 function itemOfDryRun(run: DryRun): Item {
+  if (run.kind === 'not_run' && run.reason === 'refused')
+    return bad('candidate_refused', {
+      what: 'the files as they are can’t be submitted',
+      detail: run.detail,
+      fix: 'Correct the files, or `candidate` and `limits` in hma.yaml.',
+    });
   if (run.kind === 'not_run')
     return run.reason === 'no_candidate'
       ? warning('evaluator_not_tried', {
@@ -152,7 +158,7 @@ function itemOfDryRun(run: DryRun): Item {
     case 'incorrect':
       return warning('evaluator_says_no', {
         what: `the evaluator says ${sayWord(verdict.kind)} of the files as they are, in ${time}`,
-        detail: verdict.reason,
+        detail: [verdict.reason, lastWords].filter((text) => text !== '').join('; its last words: '),
         fix: null,
       });
     case 'timeout':

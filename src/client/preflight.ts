@@ -18,7 +18,7 @@ import type { CheckCode } from './checkCodes.ts';
 import { attach } from './connection.ts';
 import { diskItems } from './diskLook.ts';
 import { runsOf, stateHomes } from './lookup.ts';
-import { gitItem, gpuItems, lateItem } from './preflightLooks.ts';
+import { gitItem, gpuItems, lateItem, placeItems } from './preflightLooks.ts';
 import { readOffline } from './readRun.ts';
 
 /** One thing that was looked at before a start. */
@@ -76,7 +76,10 @@ export async function preflight(given: {
       ? slotsOf(contract).map((slot) => look('agent', `agent ${slot}`, one(agentItem(slot, contract, given))))
       : []),
     isolating.then((seen) => (seen === 'late' ? [lateItem('isolation', 'the isolation', patience)] : [seen.item])),
-    Promise.resolve([...diskItems({ ...given, contract })]),
+    Promise.resolve([
+      ...diskItems({ ...given, contract }),
+      ...placeItems(workspace, stateHome(given.env, contract?.state ?? null)),
+    ]),
     look('git', 'git', one(gitItem(given))),
     look('inside', 'nvidia-smi', gpuItems(patience)),
     look('run', 'the runs of this folder', one(runItem(given))),

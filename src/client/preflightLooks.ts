@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,6 +7,7 @@ import { sayLength } from '../base/numbers.ts';
 import { absolutePath, findProgram } from '../base/program.ts';
 import { gpuDriver } from '../machines/gpus.ts';
 import { liesOn, type SilentMount } from '../machines/silentMounts.ts';
+import { isWithin } from './importTask.ts';
 import { compareVersions } from './agentLook.ts';
 import type { PreflightItem } from './preflight.ts';
 
@@ -66,6 +67,23 @@ const textOf = (file: string): string => {
     return ''; // what is wrong with it is told by the contract's own messages
   }
 };
+
+/** A state folder and a workspace that lie in one another: agents work beside what no agent may see, or beneath what is hidden from them. */
+export function placeItems(workspace: string, home: string): PreflightItem[] {
+  const real = existsSync(home) ? realpathSync(home) : home;
+  const inside = isWithin(workspace, real);
+  if (!inside && !isWithin(real, workspace)) return [];
+  return [
+    {
+      topic: 'disk',
+      state: 'bad',
+      code: 'state_in_workspace',
+      what: inside ? 'the state folder lies in this folder' : 'this folder lies in the state folder',
+      detail: `${home}: runs, candidates and secrets are kept there, which no agent may see.`,
+      fix: 'Set HMA_HOME (or state: in hma.yaml) to a folder elsewhere.',
+    },
+  ];
+}
 
 /** git, which keeps the candidates: whether it is there, answers, and is new enough. */
 export async function gitItem({

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+
 import { errorCode } from '../base/files.ts';
 import { failure, type Failure } from './failure.ts';
 
@@ -13,15 +15,21 @@ const words: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   EDQUOT: ['can\u2019t be written: your quota is used up', 'Free some space, or choose another place.'],
   ELOOP: ['is a symbolic link that leads back to itself', 'Replace the link.'],
   ENAMETOOLONG: ['has too long a name', 'Name a shorter path.'],
+  EFBIG: ['can\u2019t be written: it would be larger than is allowed', 'Raise the limit: ulimit -f unlimited.'],
+  EIO: ['can\u2019t be read or written: its device fails', 'Look at the disk, or choose another place.'],
   EMFILE: ['can\u2019t be opened: too many files are open', 'Raise the limit: ulimit -n 4096.'],
 };
 
-/** A system's error about a file as a failure, with the file's path; undefined for any other error. */
+/** Errors that say enough without the file that they are about, as a write to an open one has none. */
+const tellsWithoutPath: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EMFILE', 'EROFS']);
+
+/** A system's error about a file as a failure, with the file's path where it is known; undefined for any other error. */
 export function systemFailure(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { path } = error as NodeJS.ErrnoException;
+  const { path: named } = error as NodeJS.ErrnoException;
   const code = errorCode(error) ?? '';
   const said = Object.hasOwn(words, code) ? words[code] : undefined;
+  const path = named ?? (tellsWithoutPath.has(code) ? `a file in ${tmpdir()} or HMA_HOME` : undefined);
   if (said === undefined || path === undefined) return undefined;
   const [what, fix] = said;
   return failure('failed', code.toLowerCase(), {

@@ -21,10 +21,12 @@ import { newNonce } from './sessionFolders.ts';
 /** What one run of the evaluator on the candidate's present files came to. */
 export type DryRun =
   | { readonly kind: 'ran'; readonly verdict: Verdict; readonly ms: number; readonly lastWords: string }
-  /** There is nothing to evaluate yet, or it could not be started. */
-  | { readonly kind: 'not_run'; readonly reason: 'no_candidate' | 'failed'; readonly detail: string };
+  /** There is nothing to evaluate yet, the files would be refused if they were submitted, or it could not be started. */
+  | { readonly kind: 'not_run'; readonly reason: NotRun; readonly detail: string };
 
-const notRun = (reason: 'no_candidate' | 'failed', detail: string): DryRun => ({ kind: 'not_run', reason, detail });
+type NotRun = 'no_candidate' | 'refused' | 'failed';
+
+const notRun = (reason: NotRun, detail: string): DryRun => ({ kind: 'not_run', reason, detail });
 
 /**
  * Runs the task's evaluator once as a run would: on a fresh checkout of the candidate as it lies in the workspace, in the isolation that it
@@ -58,8 +60,10 @@ async function evaluate(
   try {
     const captured = await snapshots.capture({
       ...{ root: workspace, include: contract.candidate, exclude: ['.hma'], kind: 'candidate', ref: 'dry-run' },
+      limits: { bytes: contract.limits.candidateBytes, files: contract.limits.candidateFiles },
     });
-    if (!captured.ok) return notRun('no_candidate', captured.refusal.detail);
+    if (!captured.ok)
+      return notRun(captured.refusal.reason === 'missing' ? 'no_candidate' : 'refused', captured.refusal.detail);
     if (captured.value.files === 0) return notRun('no_candidate', 'none of the candidate’s files is there');
     const stored = await protectFiles({ workspace, patterns: contract.protected, store: join(base, 'protected') });
     if (!stored.ok) return notRun('failed', `${stored.refusal.path}: ${stored.refusal.detail}`);

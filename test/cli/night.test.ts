@@ -10,7 +10,7 @@ import { adapters } from '../../src/agents/adapters.ts';
 import { inTime } from '../../src/base/inTime.ts';
 import { budgetItem, nightOf } from '../../src/cli/night.ts';
 import { preflight, type PreflightItem } from '../../src/client/preflight.ts';
-import { gitItem, gpuItems, mountItems } from '../../src/client/preflightLooks.ts';
+import { gitItem, gpuItems, mountItems, placeItems } from '../../src/client/preflightLooks.ts';
 import type { DryRun } from '../../src/controller/dryRun.ts';
 import { liesOn, silentMounts } from '../../src/machines/silentMounts.ts';
 import type { Contract } from '../../src/task/model.ts';
@@ -76,6 +76,13 @@ function hanging(...names: readonly string[]): string {
   }
   return folder;
 }
+
+test('a state folder and a workspace that lie in one another are no place for a night', () => {
+  const folder = tempFolder();
+  expect(placeItems(folder, join(folder, 'state'))).toMatchObject([{ state: 'bad', code: 'state_in_workspace' }]);
+  expect(placeItems(join(folder, 'work'), folder)).toMatchObject([{ state: 'bad', code: 'state_in_workspace' }]);
+  expect(placeItems(join(folder, 'work'), join(folder, 'work-state'))).toEqual([]);
+});
 
 describe('what hangs is told, and keeps nothing waiting', () => {
   test('a driver that does not answer; none at all is no news', async () => {

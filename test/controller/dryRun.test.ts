@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -51,5 +52,17 @@ it.each([
     topic: 'evaluator',
     state,
     what: expect.stringMatching(words),
+  });
+});
+
+it('a sparse giant would be refused when it is submitted, and is told so without being read', async () => {
+  using folders = testFolders();
+  await layOutTask(folders, { A: {}, B: {}, candidate: '1\n' });
+  execFileSync('truncate', ['-s', '3T', join(folders.workspace, 'candidate.txt')]);
+  const item = dryRunItem(await run(folders, 'none'));
+  expect(item).toMatchObject({
+    state: 'bad',
+    code: 'candidate_refused',
+    detail: expect.stringContaining('more than the limit'),
   });
 });

@@ -20,6 +20,11 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
     means: 'No file of `candidate` exists yet, so there was nothing to evaluate.',
     you: 'Nothing, if the agents are to make it. Better give them a baseline that works.',
   },
+  candidate_refused: {
+    means:
+      'The files as they are would be refused if they were submitted: too large, a socket or device among them, unreadable.',
+    you: 'Correct the files, or `candidate` and `limits` in `hma.yaml`.',
+  },
   evaluator_says_no: {
     means: 'The evaluator works, and calls the present files invalid or incorrect.',
     you: 'Nothing, if that is so. Better begin with files that it takes.',
@@ -131,6 +136,10 @@ export const checks: Readonly<Record<CheckCode, Explanation>> = {
   git_missing: { means: 'git was not found; candidates are kept with it.', you: 'Install git 2.36 or newer.' },
   git_silent: { means: '`git --version` failed or hung.', you: 'Run it by hand, and install a git that works.' },
   git_old: { means: 'git is older than 2.36.', you: 'Install a newer one.' },
+  state_in_workspace: {
+    means: 'The state folder and the workspace lie in one another.',
+    you: 'Set `HMA_HOME` to a folder elsewhere, such as its default.',
+  },
   mount_silent: {
     means: 'A mounted file system (NFS, sshfs) did not answer within 5 s. What looks there hangs.',
     you: 'Bring its server back, or unmount it (`umount -l`).',
