@@ -132,8 +132,9 @@ export async function startRun(given: {
   }
   const started = await launch({ runtime, runFolder, env: given.env });
   if (started.ok) return ok({ run, runFolder });
-  // Nothing ever happened in it: a refused start leaves no run behind.
-  if (readLedger(runFolder).events.length === 0) rmSync(runFolder, { recursive: true, force: true, maxRetries: 10 });
+  // Nothing ever happened in it: a refused start leaves no run behind. One that only takes long may still come up.
+  if (started.refusal.reason !== 'timeout' && readLedger(runFolder).events.length === 0)
+    rmSync(runFolder, { recursive: true, force: true, maxRetries: 10 });
   return started;
 }
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Verdict } from '../../src/evaluators/port.ts';
 import type { FailureReason } from '../../src/agents/port.ts';
 import type { Intent } from '../../src/protocol/client.ts';
-import type { Terms } from '../../src/run/model.ts';
+import type { RunState, Terms } from '../../src/run/model.ts';
 import type { Budgets } from '../../src/task/model.ts';
 
 /** One `hma submit` of a scripted session, ms after the attempt's start (of unfrozen time). */
@@ -80,6 +80,8 @@ export interface Scenario {
   readonly survivors: readonly boolean[];
   readonly disturbances: readonly Disturbance[];
   readonly deaths: readonly Death[];
+  /** The end of a run that this one goes on from. */
+  readonly earlier?: RunState;
   /** How long a person leaves the run paused, ms. */
   readonly pauseMs: number;
 }

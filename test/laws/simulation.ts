@@ -8,6 +8,7 @@ import type { LedgerEvent } from '../../src/ledger/port.ts';
 import { activeAfterAbsence, activeAt } from '../../src/run/activeClock.ts';
 import type { RunFact } from '../../src/run/events.ts';
 import { evolveRun, replayRun } from '../../src/run/evolve.ts';
+import { carryOver } from '../../src/run/goOn.ts';
 import type { RunState } from '../../src/run/model.ts';
 import { nextStep, type Step } from '../../src/run/next.ts';
 import { verdictsEndAt } from '../../src/run/schedule.ts';
@@ -319,7 +320,8 @@ export class World {
     const now = this.now();
     const replayed = replayRun(JSON.parse(JSON.stringify(this.events)) as LedgerEvent[]);
     if (!isDeepStrictEqual(replayed, this.#state)) this.breach('replay differs from live');
-    const { terms, budgets, initial } = this.scenario;
+    const { terms, budgets, initial, earlier } = this.scenario;
+    const carried = earlier && carryOver(earlier, { last: { seq: earlier.seq, hash: 'h' }, agents: terms.agents });
     const opened: RunFact = {
       type: 'run.opened',
       data: {
@@ -331,13 +333,14 @@ export class World {
         tier: 'none',
         cannot: [],
         initial: initial ? 'initial' : null,
+        ...(carried && { from: carried.from }),
       },
     };
     const { active, gapMs } = replayed
       ? activeAfterAbsence({ clock: replayed.clock, lastAlive: this.#lastAlive(replayed), now, toleranceMs: 15_000 })
       : { active: 0, gapMs: 0 };
     const facts: RunFact[] = [
-      ...(replayed ? [] : [opened]),
+      ...(replayed ? [] : [opened, ...(carried?.facts ?? [])]),
       { type: 'controller.started', data: { pid: 1, fence: 1, version: '0', boot: now.boot, gapMs } },
     ];
     if (this.#absent)
