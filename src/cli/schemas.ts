@@ -382,7 +382,7 @@ export const statusOutput = z.object({
     review: usageEntry,
     models: z.array(usageEntry.extend({ model: z.string().nullable() })),
   }),
-  disk: diskEntry.nullable().describe('null before the first look, a minute after the start'),
+  disk: diskEntry.nullable().describe('null before the first look, two minutes after the start'),
   notices: z.array(
     z.object({
       seq: z.number(),

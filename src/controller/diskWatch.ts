@@ -17,7 +17,7 @@ import {
 import type { Room } from './room.ts';
 
 /** How often a run's bytes are counted: a fiftieth of its time within these, ms; never more than this share of the time is spent on it. */
-const [shortestMs, longestMs, share] = [60_000, 10 * 60_000, 0.005];
+const [shortestMs, longestMs, share] = [2 * 60_000, 10 * 60_000, 0.005];
 /** Longest that counting may take, ms. */
 const timeoutMs = 5 * 60_000;
 /** How often a paused run tries to write what it needs to go on, ms. */
@@ -80,7 +80,7 @@ export class DiskWatch implements Disposable {
 
   /** Counts from now on. The first look of a run is made at once and told a little later, so that short runs have none. */
   start(): this {
-    const first = this.#room.recorder.state.disk.length === 0 ? this.#count() : null;
+    const first = this.#room.recorder.state.disk.length === 0 ? this.#count().catch(() => null) : null;
     const later = async (): Promise<void> => {
       const begun = performance.now();
       const sample = (await first) ?? (await this.#count());

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
+import { errorCode } from '../base/files.ts';
 import type { DiskHolding, DiskPlace } from '../run/disk.ts';
 import type { Contract } from '../task/model.ts';
 import { fileSystemOf, mountOf, type FileSystem, type Fullness } from './disk.ts';
@@ -24,7 +24,7 @@ const [floorFiles, floorFilesShare] = [1000, 0.01];
 /** Elsewhere than in the workspace and the state folder a run keeps at most this share of a file system free: `/tmp` may be small by design. */
 const elsewhereShare = 0.05;
 
-/** Each file system that a run needs, once, with what lies on it. Folders that aren't there are left out. */
+/** Each file system that a run needs, once, with what lies on it. Folders that aren't there, or don't answer, are left out. */
 export function diskPlaces({ workspace, state, contract, tier, env }: DiskNeeds): readonly DiskPlace[] {
   const { limits, isolation } = contract;
   const wanted: readonly (readonly [DiskHolding, string | undefined])[] = [
@@ -37,8 +37,8 @@ export function diskPlaces({ workspace, state, contract, tier, env }: DiskNeeds)
   ];
   const places = new Map<number, { path: string; holds: DiskHolding[]; system: FileSystem }>();
   for (const [holding, path] of wanted) {
-    if (path === undefined || !existsSync(path)) continue;
-    const system = fileSystemOf(path);
+    const system = path === undefined ? null : systemOf(path);
+    if (path === undefined || system === null) continue;
     const known = places.get(system.device);
     if (!known) places.set(system.device, { path: mountOf(path), holds: [holding], system });
     else if (!known.holds.includes(holding)) known.holds.push(holding);
@@ -51,9 +51,19 @@ export function diskPlaces({ workspace, state, contract, tier, env }: DiskNeeds)
   }));
 }
 
+/** The file system of a path; null where it isn't there, or doesn't answer for now (a network's). */
+function systemOf(path: string): FileSystem | null {
+  try {
+    return fileSystemOf(path);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return null;
+  }
+}
+
 /** What of a file system is below its floor, times `factor`, where anything is. */
 export function lowOf(place: DiskPlace, factor: number): Fullness | null {
   if (place.free < place.floor * factor) return 'space';
-  const { files } = fileSystemOf(place.path);
+  const files = systemOf(place.path)?.files;
   return files && files.free < Math.min(floorFiles, files.total * floorFilesShare) * factor ? 'files' : null;
 }

@@ -71,9 +71,11 @@ export interface History {
   readonly seen: readonly string[];
 }
 
-/** Masks a ledger for comparison with another run's. `controller.started` is the kill itself and is left out. */
+/** Masks a ledger for comparison with another run's. `controller.started` is the kill itself and `run.measured` comes by the machine's pace: both are left out. */
 export function historyOf(events: readonly LedgerEvent[], root: string): History {
-  const all = (events as readonly RunEvent[]).filter(({ type }) => type !== 'controller.started');
+  const all = (events as readonly RunEvent[]).filter(
+    ({ type }) => type !== 'controller.started' && type !== 'run.measured',
+  );
   const text = (event: RunEvent): string => `${event.type} ${JSON.stringify(masked(event)).replaceAll(root, '<root>')}`;
   const isSeen = ({ type }: RunEvent): boolean => type === 'attempt.started' || type === 'attempt.spoke';
   return { events: all.filter((event) => !isSeen(event)).map(text), seen: all.filter(isSeen).map(text) };
