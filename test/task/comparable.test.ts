@@ -2,45 +2,13 @@ import { expect, it } from 'vitest';
 
 import { incomparable } from '../../src/task/comparable.ts';
 import type { Contract } from '../../src/task/model.ts';
+import { aContract } from '../evaluators/aContract.ts';
 
-const contract: Contract = {
-  schema: 1,
-  name: 'digits',
-  objective: 'Better.',
+const contract = aContract({
   candidate: ['a.py', 'model/'],
-  protected: ['hma.yaml'],
-  evaluate: {
-    command: ['python3', 'score.py'],
-    cwd: '.',
-    timeoutMs: 60_000,
-    exclusive: false,
-    repeats: 1,
-    result: { from: 'file' },
-    hidden: ['/secret/labels'],
-  },
-  validate: null,
-  grade: null,
-  metric: { name: 'error', direction: 'minimize', thresholds: [], noise: 0 },
-  feedback: 'score',
-  agents: { A: agent('ada'), B: agent('bob') },
-  policy: { mode: 'alternate', cap: 5, first: 'A', tellCap: false },
-  budgets: { totalMs: 1000, reviewMs: 100, experiments: null, until: null },
-  lateRule: { rule: 'finished' },
-  fallback: 'standing',
-  failures: { attempts: 3, waitMs: 1, then: 'handover' },
-  stallMs: 1,
-  stopAfterBarren: null,
-  notify: { kind: 'none' },
-  limits: { candidateBytes: 1, candidateFiles: 1, outputBytes: 1, diskFloorBytes: 1, queue: 1 },
-  isolation: { tier: 'auto', network: 'open', ownHome: true, readable: [], writable: [] },
-  prompts: {},
-  environment: [],
-  state: null,
-};
-
-function agent(name: string): Contract['agents']['A'] {
-  return { name, adapter: 'demo', prompt: 'file', environment: [] };
-}
+  evaluate: { ...aContract().evaluate, command: ['python3', 'score.py'], hidden: ['/secret/labels'] },
+});
+const agent = (name: string): Contract['agents']['A'] => ({ name, adapter: 'demo', prompt: 'file', environment: [] });
 
 it('agents, caps, budgets, prompts, isolation, notifications and the like may change', () => {
   const other: Contract = {
