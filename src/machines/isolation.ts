@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 import { assertNever } from '../base/assertNever.ts';
+import { errorCode } from '../base/files.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { bubblewrapArgv, canMountAt, topOf } from './bubblewrap.ts';
 import type { Confinement, Tier } from './port.ts';
 import { hasReaper, underReaper } from './reaper.ts';
+import { tool } from './tools.ts';
 import { openFoldersTo, removeFilesOf } from './uidAccess.ts';
 import { uidArgv } from './uidTier.ts';
 
@@ -154,7 +158,9 @@ export async function removeFolder(folder: string): Promise<void> {
   if (kept.has(resolve(folder)) || resolve(folder) === resolve(process.env['HOME'] ?? '/')) return;
   try {
     await rm(folder, { recursive: true, force: true });
-  } catch {
+  } catch (cause) {
+    // a tree deeper than the longest path there is: the system's own tool goes down step by step
+    if (errorCode(cause) === 'ENAMETOOLONG') return void (await promisify(execFile)(tool('rm'), ['-rf', '--', folder]));
     await openAll(folder);
     await rm(folder, { recursive: true, force: true });
   }
