@@ -10,7 +10,7 @@ import { readLedger } from '../ledger/readLedger.ts';
 import { replayRun } from '../run/evolve.ts';
 import type { EarlierRun, RunState } from '../run/model.ts';
 import { incomparable } from '../task/comparable.ts';
-import { thawContract } from '../task/freeze.ts';
+import { contractHash, thawContract } from '../task/freeze.ts';
 import type { Contract } from '../task/model.ts';
 import type { RunRecord, StartRefusal } from './launch.ts';
 
@@ -82,7 +82,7 @@ export async function lookBack(request: {
       `run ${run} is not over`,
       `let it come to its end, hma resume ${run}, or end it, hma stop --run ${run}`,
     );
-  const different = await differences({ ...request, record });
+  const different = await differences({ ...request, record, state });
   if (!different.ok) return different;
   if (different.value.length > 0) return refused(differs(run, different.value));
   return ok({ state, last: { seq: last.lastSeq, hash: last.hash } });
@@ -114,8 +114,9 @@ async function differences(given: {
   readonly contract: Contract;
   readonly statedIn: readonly string[];
   readonly record: RunRecord;
+  readonly state: RunState;
 }): Promise<Result<readonly string[], StartRefusal>> {
-  const { folder, workspace, contract, record } = given;
+  const { folder, workspace, contract, record, state } = given;
   const file = runFiles(folder).contract;
   const before = existsSync(file) ? thawContract(readFileSync(file, 'utf8')) : undefined;
   if (!before?.ok)
@@ -123,6 +124,12 @@ async function differences(given: {
       'from_broken',
       `${file}: ${before?.refusal.what ?? 'it is gone'}`,
       before?.refusal.fix ?? 'restore it from a backup, or begin afresh: hma run',
+    );
+  if (contractHash(before.value) !== state.contractHash)
+    return no(
+      'from_broken',
+      `${file} is not the contract that the ledger of run ${state.run} names: it was changed`,
+      'restore it from a backup, or begin afresh: hma run',
     );
   const keys = incomparable(before.value, contract).map(
     (one) => `${one.key} was ${oneLine(one.before, 120)} and is ${oneLine(one.after, 120)}`,

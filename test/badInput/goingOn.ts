@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { protectFiles } from '../../src/evaluators/protectedFiles.ts';
 import { runFiles } from '../../src/ledger/places.ts';
-import { freezeContract } from '../../src/task/freeze.ts';
+import { contractHash, freezeContract } from '../../src/task/freeze.ts';
 import { loadContract } from '../../src/task/load.ts';
 import { wholeRun } from '../cli/history.ts';
 import type { BadInput, BadInputs } from './badInput.ts';
@@ -27,9 +27,12 @@ async function lay(place: Place, more = ''): Promise<string> {
   place.write('model.py', 'pass\n');
   const loaded = await loadContract({ workspace: place.workspace, given: { wall } });
   if (!loaded.ok) throw new Error(loaded.refusal.messages.map(({ what }) => what).join('; '));
-  const folder = place.layRun();
-  writeFileSync(runFiles(folder).contract, freezeContract(loaded.value.contract));
   const { contract } = loaded.value;
+  const [[at, opened] = [0], ...facts] = wholeRun();
+  if (opened?.type !== 'run.opened') throw new Error('no opening');
+  const data = { ...opened.data, contractHash: contractHash(contract) };
+  const folder = place.layRun(theRun, [[at, { type: 'run.opened', data }], ...facts]);
+  writeFileSync(runFiles(folder).contract, freezeContract(contract));
   await protectFiles({ workspace: place.workspace, patterns: contract.protected, store: runFiles(folder).protected });
   return folder;
 }
@@ -148,6 +151,15 @@ export const goingOn: BadInputs = {
           place.write('new/b.csv', '1\n');
           place.write('hma.yaml', `${task}protected: [new/]\n`);
         },
+      },
+    ),
+    from(
+      'a contract that was changed',
+      'contract.json of that run says direction: maximize',
+      ['contract.json', 'was changed', 'backup'],
+      {
+        change: (folder) => rewrite(runFiles(folder).contract, (text) => text.replace('minimize', 'maximize')),
+        exit: 1,
       },
     ),
     from('a contract that is gone', 'contract.json of that run was deleted', ['contract.json', 'gone', 'hma run'], {
