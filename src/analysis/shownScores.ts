@@ -32,14 +32,14 @@ export interface Records {
   readonly holder: string | null;
 }
 
-/** Goes through the archive once. Improvements within the metric's noise are none. */
+/** Goes through the archive once. Improvements within the metric's noise are none, and disqualified candidates set no record. */
 export function recordsOf(state: Scored): Records {
   const setters = new Set<string>();
   let holder: string | null = null;
   let best: number | undefined;
   for (const candidate of state.archive) {
     const value = shownScore(state, candidate);
-    if (value === null || !isBetter(state.terms.metric, value, best)) continue;
+    if (candidate.disqualified || value === null || !isBetter(state.terms.metric, value, best)) continue;
     best = value;
     holder = candidate.id;
     setters.add(candidate.id);

@@ -1,3 +1,5 @@
+import { gradersOf } from '../analysis/graders.ts';
+import { sayMean } from '../analysis/repeatsWords.ts';
 import { recordsOf, shownScore } from '../analysis/shownScores.ts';
 import type { Candidate } from '../archive/model.ts';
 import { authorName, sayOption } from '../archive/origin.ts';
@@ -6,6 +8,7 @@ import { count, sayWord } from '../base/words.ts';
 import type { RunState } from '../run/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import { compareScores } from '../task/quality.ts';
+import { errandWords, sayGrade, shownRepeats } from './candidateStory.ts';
 import { showFiles } from './runRowsExperiment.ts';
 import { candidateMarks, joined, sayShown, type CandidateMark } from './runWords.ts';
 import { row, type RowIcon, type TreeRow } from './treeRow.ts';
@@ -57,7 +60,11 @@ export function candidateRows(state: RunState, own: OwnMarks, view: CandidateVie
   const marks = candidateMarks(state, recordsOf(state));
   const passing = state.archive.filter((candidate) => passes(state, candidate, { own, filter: view.filter }));
   const shown = inOrder(state, passing, view.order).slice(0, view.most);
-  const rows = shown.map((candidate) => candidateRow(state, candidate, { own, marks: marks.get(candidate.id) ?? [] }));
+  const [errands, several] = [errandWords(state), gradersOf(state.archive).length > 1];
+  const rows = shown.map((candidate) => {
+    const { id } = candidate;
+    return candidateRow(state, candidate, { own, marks: marks.get(id) ?? [], errand: errands.get(id) ?? '', several });
+  });
   const left = passing.length - shown.length;
   return {
     rows: left > 0 ? [...rows, moreRow(state.run, left)] : rows,
@@ -96,12 +103,24 @@ function inOrder(state: RunState, candidates: readonly Candidate[], order: Candi
 function candidateRow(
   state: RunState,
   candidate: Candidate,
-  by: { readonly own: OwnMarks; readonly marks: readonly CandidateMark[] },
+  by: {
+    readonly own: OwnMarks;
+    readonly marks: readonly CandidateMark[];
+    readonly errand: string;
+    /** Whether the run has grades of several graders. */
+    readonly several: boolean;
+  },
 ): TreeRow {
   const { id, note, flags } = candidate;
   const starred = by.own.isStarred(state.run, id);
   const hidden = by.own.isHidden(state.run, id);
-  const parts = [sayShown(state, candidate), by.marks.join(', '), starred ? 'starred' : '', hidden ? 'hidden' : ''];
+  const repeats = shownRepeats(state, candidate);
+  const grade = state.gradesRevealed ? sayGrade(state, candidate, by.several) : '';
+  const parts = [
+    ...[sayShown(state, candidate), by.errand, by.marks.join(', ')],
+    ...[repeats && `again ${sayMean(repeats)}`, grade && `grade ${grade}`],
+    ...[starred ? 'starred' : '', hidden ? 'hidden' : ''],
+  ];
   const whose = `${oneLine(authorName(candidate, state.terms.agents), 40)}, ${sayOption(candidate)}`;
   const rest = joined(...parts, whose, flags.map(sayWord).join(', '), oneLine(note ?? '', 120));
   return row({
@@ -112,7 +131,10 @@ function candidateRow(
       icon: iconOf(by.marks, { starred, flagged: flags.length > 0 }),
     },
     spoken: `Candidate ${id}, ${rest.replaceAll(' · ', ', ')}`,
-    context: ['candidate', starred ? 'starred' : 'unstarred', hidden ? 'hidden' : 'shown', ...by.marks].join(' '),
+    context: [
+      ...['candidate', starred ? 'starred' : 'unstarred', hidden ? 'hidden' : 'shown'],
+      ...[candidate.grade?.kind === 'graded' ? 'graded' : 'ungraded', ...by.marks],
+    ].join(' '),
     ...{ candidate: id, command: showFiles(id), marks: hidden ? ['hidden', ...by.marks] : by.marks },
   });
 }
@@ -123,6 +145,8 @@ function iconOf(
   given: { readonly starred: boolean; readonly flagged: boolean },
 ): RowIcon {
   switch (marks[0]) {
+    case 'disqualified':
+      return { id: 'circle-slash', color: 'disabledForeground' };
     case 'final':
       return { id: 'check-all', color: 'charts.green' };
     case 'nominated':

@@ -1,19 +1,31 @@
+import { gradersOf } from '../analysis/graders.ts';
+import { sayRepeats } from '../analysis/repeatsWords.ts';
 import type { Candidate } from '../archive/model.ts';
 import { authorName, sayOption } from '../archive/origin.ts';
 import { sayBytes, sayClock, sayScore } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { sayWord } from '../base/words.ts';
 import type { RunState } from '../run/model.ts';
+import { errandWords, sayDisqualified, sayGrade, shownRepeats } from './candidateStory.ts';
 import { sayShown } from './runWords.ts';
 import { mdText } from './treeRow.ts';
 
 const line = (name: string, words: string): string => `**${name}** ${mdText(words)}`;
 
-/** The line about a candidate's hidden grade: only once a person has revealed grades. */
-export function isGraded(state: RunState, id: string): string[] {
-  const grade = state.gradesRevealed ? state.archive.find((one) => one.id === id)?.grade : null;
-  if (!grade) return [];
-  return [line('Grade', grade.kind === 'graded' ? sayScore(grade.grade) : `none: ${oneLine(grade.reason, 200)}`)];
+/** Lines about what a person had done about a candidate: its hidden grade, once grades are revealed; more runs of the evaluator; a disqualification. */
+export function afterLines(state: RunState, id: string): string[] {
+  const candidate = state.archive.find((one) => one.id === id);
+  if (!candidate) return [];
+  const { grade, disqualified, reevaluations = [] } = candidate;
+  const why = state.gradesRevealed && grade?.kind === 'ungraded' ? `none: ${oneLine(grade.reason, 200)}` : '';
+  const graded = why || sayGrade(state, candidate, gradersOf(state.archive).length > 1);
+  const errand = errandWords(state).get(id);
+  return [
+    ...(disqualified ? [line('Disqualified', sayDisqualified(disqualified))] : []),
+    ...(errand === undefined ? [] : [line('Now', errand)]),
+    ...(shownRepeats(state, candidate) ? [line('Evaluated again', sayRepeats(reevaluations))] : []),
+    ...(graded === '' ? [] : [line('Grade', graded)]),
+  ];
 }
 
 /** The whole story of a candidate, in Markdown. `marks`: what it is at this moment. */
@@ -33,7 +45,7 @@ export function candidateTooltip(state: RunState, candidate: Candidate, marks: r
     ...number,
     ...kept,
     ...(!blind && reported !== null ? [line('Reported', sayScore(reported))] : []),
-    ...isGraded(state, id),
+    ...afterLines(state, id),
     line('Author', `${oneLine(authorName(candidate, state.terms.agents), 40)} in ${sayOption(candidate)}`),
     line(
       'Accepted',

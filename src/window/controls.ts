@@ -7,8 +7,9 @@ import type { RunPlace } from '../client/lookup.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count } from '../base/words.ts';
 import { runFiles } from '../ledger/places.ts';
+import { confirmed } from './asking.ts';
 import { budgetEntries, readBudget } from './controlsBudget.ts';
-import { menuEntries, reviewConfirmation, stopConfirmation, type Confirmation } from './controlsWords.ts';
+import { menuEntries, reviewConfirmation, stopConfirmation } from './controlsWords.ts';
 import { hasContract } from './folder.ts';
 import type { WindowRoom } from './room.ts';
 import { runningSession } from '../run/runningSession.ts';
@@ -33,12 +34,6 @@ export function registerControls(room: WindowRoom): vscode.Disposable {
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
-}
-
-async function confirmed(confirmation: Confirmation | null): Promise<boolean> {
-  if (confirmation === null) return true;
-  const { message, detail, button } = confirmation;
-  return (await vscode.window.showWarningMessage(message, { modal: true, detail }, button)) === button;
 }
 
 /** A run without a controller gets one first, which takes seconds: the view shows that something goes on. */

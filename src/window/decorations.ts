@@ -14,13 +14,14 @@ const looks: readonly {
   readonly color: string;
 }[] = [
   { mark: 'hidden', words: 'Hidden by you', color: 'disabledForeground' },
+  { mark: 'disqualified', badge: 'D', words: 'Disqualified: it must not be chosen', color: 'disabledForeground' },
   { mark: 'final', badge: 'F', words: 'The final candidate', color: 'charts.green' },
   { mark: 'nominated', badge: 'N', words: 'Nominated by the reviewer', color: 'charts.purple' },
   { mark: 'record', badge: 'R', words: 'The record: the best so far', color: 'charts.yellow' },
   { mark: 'standing', badge: 'S', words: 'The standing candidate: the latest', color: 'charts.blue' },
 ];
 
-/** Marks rows at their right edge: F final, N nominated, R record, S standing; at most two letters, the weightiest first. */
+/** Marks rows at their right edge: D disqualified, F final, N nominated, R record, S standing; at most two letters, the weightiest first. */
 export function registerDecorations(): vscode.Disposable {
   return vscode.window.registerFileDecorationProvider({
     provideFileDecoration(uri) {
@@ -29,7 +30,7 @@ export function registerDecorations(): vscode.Disposable {
       const found = looks.filter(({ mark }) => marks.includes(mark));
       const letters = found.flatMap(({ badge }) => badge ?? []).slice(0, 2);
       const words = found.map((look) => look.words).join(' · ');
-      const dim = found.find(({ mark }) => mark === 'hidden');
+      const dim = found.find(({ mark }) => mark === 'hidden' || mark === 'disqualified');
       return new vscode.FileDecoration(
         letters.length > 0 ? letters.join('') : undefined,
         words,

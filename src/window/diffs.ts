@@ -7,7 +7,6 @@ import * as vscode from 'vscode';
 import { lookAtFile } from '../client/applyLook.ts';
 import { sayBytes } from '../base/numbers.ts';
 import { standing } from '../archive/order.ts';
-import { authorName } from '../archive/origin.ts';
 import { firstFiles } from '../run/goOn.ts';
 import { finalCandidate } from '../review/selection.ts';
 import type { SnapshotEntry } from '../snapshots/port.ts';
@@ -15,7 +14,6 @@ import type { ArchivedCandidate, ArchiveReader } from './archiveFiles.ts';
 import {
   archiveAddress,
   archiveScheme,
-  candidateIds,
   differencesOf,
   isBinary,
   isLarge,
@@ -23,6 +21,7 @@ import {
   startId,
   type FileDifference,
 } from './archivePlace.ts';
+import { candidatesMeant } from './candidateChoice.ts';
 import type { WindowRoom } from './room.ts';
 
 /** One side of a comparison: its name in titles, its files, and where they are shown from. */
@@ -38,7 +37,7 @@ export function registerDiffs(room: WindowRoom, reader: ArchiveReader): vscode.D
   const desk = { room, reader };
   const command = (id: string, act: (ids: readonly string[]) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(id, async (...given: readonly unknown[]) => {
-      const ids = await idsOf(room, given);
+      const ids = await candidatesMeant(room, given, { title: 'HMA: Which Candidate?' });
       if (ids.length > 0) await act(ids).catch((error: unknown) => tellFailure(room, error));
     });
   return vscode.Disposable.from(
@@ -60,24 +59,6 @@ function tellFailure({ log }: WindowRoom, error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
   log.error(text);
   void vscode.window.showErrorMessage(`HMA: the candidate's files can't be shown: ${text}`);
-}
-
-/** Ids that a command was called with: a row and the rows selected with it, ids; without any the person chooses. */
-async function idsOf({ model }: WindowRoom, given: readonly unknown[]): Promise<readonly string[]> {
-  // VS Code hands a tree's command the row it was called on and all that are selected
-  const selected = given.slice(1).find((one): one is unknown[] => Array.isArray(one) && one.length > 0);
-  const several = candidateIds(selected ?? given);
-  if (several.length > 0) return several;
-  const { state } = model;
-  if (!state || state.archive.length === 0) return [];
-  const rows = state.archive.toReversed().map((candidate) => ({
-    label: candidate.id,
-    description: authorName(candidate, state.terms.agents),
-    detail: candidate.note ?? '',
-    id: candidate.id,
-  }));
-  const chosen = await vscode.window.showQuickPick(rows, { title: 'HMA: Which Candidate?', matchOnDetail: true });
-  return chosen ? [chosen.id] : [];
 }
 
 async function archived({ room, reader }: Desk, id: string): Promise<ArchivedCandidate> {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
-import { authorName, sayOption } from '../archive/origin.ts';
 import { candidateIds } from './archivePlace.ts';
+import { candidatesMeant } from './candidateChoice.ts';
 import { ReviewPanels, type ReviewDeps } from './reviewPanel.ts';
 import type { WindowRoom } from './room.ts';
 import { presenceWords } from './runWords.ts';
@@ -24,7 +24,7 @@ export function registerReview(room: WindowRoom): vscode.Disposable {
     }),
     room.marks.onDidChange(tell),
     vscode.commands.registerCommand('hma.openReview', (given: unknown) => panels.show(candidateIds(given)[0])),
-    vscode.commands.registerCommand('hma.selectFinal', (given: unknown) => selectFinal(room, candidateIds(given)[0])),
+    vscode.commands.registerCommand('hma.selectFinal', (given: unknown) => selectFinal(room, given)),
     vscode.commands.registerCommand('hma.clearSelection', () => clearSelection(room)),
   );
 }
@@ -60,8 +60,11 @@ function depsOf(room: WindowRoom, onDidChange: vscode.Event<void>): ReviewDeps {
 }
 
 /** Asks which candidate and why, and pins it. */
-async function selectFinal(room: WindowRoom, asked: string | undefined): Promise<void> {
-  const candidate = asked ?? (await pickCandidate(room));
+async function selectFinal(room: WindowRoom, given: unknown): Promise<void> {
+  const [candidate] = await candidatesMeant(room, [given], {
+    title: 'HMA: Select as Final',
+    fits: ({ disqualified }) => disqualified === undefined,
+  });
   if (candidate === undefined) return;
   const reason = await vscode.window.showInputBox({
     title: `HMA: Select ${candidate} as final`,
@@ -70,26 +73,6 @@ async function selectFinal(room: WindowRoom, asked: string | undefined): Promise
     validateInput: (text) => (text.trim() === '' ? 'A reason is needed; it is kept for the record.' : undefined),
   });
   if (reason !== undefined) await room.ask({ kind: 'select', candidate, reason });
-}
-
-async function pickCandidate({ model }: WindowRoom): Promise<string | undefined> {
-  const { state } = model;
-  if (!state || state.archive.length === 0) {
-    void vscode.window.showInformationMessage('HMA: there is no candidate yet.');
-    return undefined;
-  }
-  const items = state.archive.toReversed().map((candidate) => ({
-    label: candidate.id,
-    description: `${state.terms.feedback === 'score' ? candidate.score : `reported ${candidate.reported ?? '—'}`} · ${authorName(candidate, state.terms.agents)}, ${sayOption(candidate)}`,
-    ...(candidate.note === null ? {} : { detail: candidate.note }),
-  }));
-  const picked = await vscode.window.showQuickPick(items, {
-    title: 'HMA: Select as Final',
-    placeHolder: 'Which candidate?',
-    matchOnDescription: true,
-    matchOnDetail: true,
-  });
-  return picked?.label;
 }
 
 async function clearSelection(room: WindowRoom): Promise<void> {

@@ -55,6 +55,7 @@ export class RunModel implements vscode.Disposable {
   #ledgerLength: number | null = null;
   #leaving = new AbortController();
   #connection: () => RunConnection | null = () => null;
+  #listening = false;
   #watchers: FSWatcher[] = [];
   #timer: NodeJS.Timeout;
   #pending: { before: RunState | null; events: LedgerEvent[] } | null = null;
@@ -169,8 +170,9 @@ export class RunModel implements vscode.Disposable {
     });
   }
 
-  /** After a run's end only its selection changes, from this window, another one or a terminal: the ledger alone tells. */
+  /** After a run's end a person still selects, grades and the like, from this window, another one or a terminal: the ledger tells. */
   #readOn(place: RunPlace): void {
+    if (this.#listening) return;
     const length = ledgerLength(place.folder);
     if (length === this.#ledgerLength) return;
     this.#ledgerLength = length;
@@ -180,6 +182,26 @@ export class RunModel implements vscode.Disposable {
     this.#state = read.value.state;
     const events = read.value.events.filter(({ seq }) => seq > (before?.seq ?? 0));
     this.#changed.fire({ before, state: this.#state, events });
+    if (this.#state.errands.length > 0) void this.#listen(place);
+  }
+
+  /** Listens to the controller that is back for a person's errands, until all are done: whoever stayed would keep it from leaving. */
+  async #listen(place: RunPlace): Promise<void> {
+    this.#listening = true;
+    const { signal } = this.#leaving;
+    const done = Promise.withResolvers<void>();
+    const connection = await attach(place.folder, {
+      base: this.#state,
+      onEvent: (before, event, after) => {
+        if (signal.aborted) return;
+        this.#take(before, event, after);
+        if (after?.errands.length === 0) done.resolve();
+      },
+    }).catch(() => null); // it leaves just now: the next look tells
+    signal.addEventListener('abort', () => done.resolve(), { once: true });
+    if (connection && this.#state?.errands.length !== 0) await Promise.race([done.promise, connection.closed]);
+    connection?.close();
+    this.#listening = false;
   }
 
   #retry(place: RunPlace): void {
@@ -218,9 +240,14 @@ export class RunModel implements vscode.Disposable {
 
   /** Asks the controller for something; a run without one answers in words. */
   async intend(intent: Intent): Promise<IntentReply> {
-    const connection = this.#connection() ?? (this.#place ? await attach(this.#place.folder).catch(() => null) : null);
+    const following = this.#connection();
+    if (following) return await following.intend(intent);
+    const connection = this.#place && (await attach(this.#place.folder).catch(() => null));
     if (!connection) return { done: false, reason: 'no_controller', text: 'the run has no controller at the moment' };
-    return await connection.intend(intent);
+    const reply = await connection.intend(intent);
+    connection.close();
+    this.look();
+    return reply;
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@ import { timeShares } from '../analysis/timeShares.ts';
 import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
 import { sayCaps, sayCosts, sayUnpriced, sayUsage } from '../analysis/usageWords.ts';
 import { sayEnd } from '../analysis/words.ts';
-import { isGraded } from './candidateRowsTooltips.ts';
+import { afterLines } from './candidateRowsTooltips.ts';
 import { sayBytes, sayClock, sayLength, sayScore, sayShare } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count, sayWord } from '../base/words.ts';
@@ -167,7 +167,7 @@ function experimentLines(state: RunState, experiment: Experiment): string[] {
       ? [line('Flags', experiment.flags.map(sayWord).join(', '))]
       : []),
     ...(note === null ? [] : [line('Note', oneLine(note, 1000))]),
-    ...isGraded(state, id),
+    ...afterLines(state, id),
   ];
 }
 

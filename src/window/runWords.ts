@@ -40,7 +40,7 @@ export function sayShown(state: Pick<RunState, 'terms'>, candidate: Pick<Candida
 }
 
 /** What a candidate is at this moment, as words, the weightiest first. */
-export type CandidateMark = 'final' | 'nominated' | 'record' | 'standing';
+export type CandidateMark = 'disqualified' | 'final' | 'nominated' | 'record' | 'standing';
 
 /** Marks of the few candidates that have any. `final` only once somebody or the fallback has decided. */
 export function candidateMarks(state: RunState, records: Records): ReadonlyMap<string, readonly CandidateMark[]> {
@@ -48,6 +48,7 @@ export function candidateMarks(state: RunState, records: Records): ReadonlyMap<s
   const mark = (id: string | null | undefined, word: CandidateMark): void => {
     if (id != null) marks.set(id, [...(marks.get(id) ?? []), word]);
   };
+  for (const { id, disqualified } of state.archive) if (disqualified) mark(id, 'disqualified');
   if (state.selections.length > 0) mark(finalCandidate({ ...state.terms, ...state })?.candidate, 'final');
   mark(state.review?.nomination?.candidate, 'nominated');
   mark(records.holder, 'record');

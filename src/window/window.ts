@@ -3,11 +3,13 @@ import * as vscode from 'vscode';
 import { registerApplyFinal } from './applyFinal.ts';
 import { ArchiveReader, registerArchiveFiles } from './archiveFiles.ts';
 import { ask } from './asking.ts';
+import { isHiding } from './candidateStory.ts';
 import { registerCandidatesTree } from './candidatesTree.ts';
 import { registerContractEditor } from './contractEditor.ts';
 import { registerControls } from './controls.ts';
 import { registerDecorations } from './decorations.ts';
 import { registerDiffs } from './diffs.ts';
+import { registerErrands } from './errands.ts';
 import { hasContract, taskFolder } from './folder.ts';
 import { CandidateMarks } from './marks.ts';
 import { registerNotifications } from './notifications.ts';
@@ -64,6 +66,7 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
     registerStart,
     registerTerminals,
     registerApplyFinal,
+    registerErrands,
   ];
   const parts = [
     ...[...views, ...acts].map((register) => register(room)),
@@ -95,6 +98,10 @@ function setContexts({ folder, model }: WindowRoom): void {
     'hma.live': presence === 'live',
     'hma.paused': running && state.pause !== null,
     'hma.phase': state?.phase ?? '',
+    'hma.canAsk': presence === 'live' || presence === 'over',
+    'hma.grades': state?.terms.grades === true,
+    'hma.hiding': state !== null && isHiding(state),
+    'hma.hasDisqualified': state?.archive.some(({ disqualified }) => disqualified !== undefined) ?? false,
     'hma.hasCandidates': (state?.archive.length ?? 0) > 0,
     'hma.pinned': state?.selections.findLast((one) => one.by === 'person')?.candidate != null,
   };

@@ -60,7 +60,7 @@ test('a whole row', () => {
       label: 'e5',
       description: '0.3 · final, nominated, record · hidden · bob, option 2',
       icon: { id: 'check-all', color: 'charts.green' },
-      context: 'candidate unstarred hidden final nominated record',
+      context: 'candidate unstarred hidden graded final nominated record',
       spoken: 'Candidate e5, 0.3, final, nominated, record, hidden, bob, option 2',
       expand: 'none',
       children: [],
@@ -155,12 +155,84 @@ test('blind tasks: reported and labelled so, ordered by it, those without last; 
   expect(tip(revealed)).toMatch(/\*\*Score\*\* 0\\\.33333/);
 });
 
+const revealed: At = [70_000, { type: 'grades.revealed', data: { who: 'kim' } }];
+const graded = (id: string, grade: number, grader: string): At => [
+  80_000,
+  { type: 'candidate.graded', data: { id, nonce: 'g', result: { kind: 'graded', grade, grader } } },
+];
+const tooltip = (state: RunState, id: string): string => {
+  const candidate = state.archive.find((one) => one.id === id);
+  if (!candidate) throw new Error(`the history has no ${id}`);
+  return candidateTooltip(state, candidate, []);
+};
+
 test('a hidden grade is told only after it was revealed', () => {
-  const graded = over.archive.find(({ id }) => id === 'e5');
-  if (!graded) throw new Error('the history has no e5');
-  expect(candidateTooltip(over, graded, [])).not.toContain('Grade');
-  const revealed = stateOf(history(...wholeRun(), [70_000, { type: 'grades.revealed', data: { who: 'kim' } }]));
-  expect(candidateTooltip(revealed, graded, [])).toContain(String.raw`**Grade** 0\.33`);
+  expect(tooltip(over, 'e5')).toContain('**Grade** hidden until a person reveals grades');
+  expect(seen(over, marked(), latest)[1]).not.toContain('grade');
+  const told = stateOf(history(...wholeRun(), revealed));
+  expect(tooltip(told, 'e5')).toContain(String.raw`**Grade** 0\.33`);
+  expect(seen(told, marked(), latest)[1]).toBe(
+    '[check-all] e5 | 0.3 · final, nominated, record · grade 0.33 · bob, option 2',
+  );
+});
+
+test('grades of one grader stand alone; those of several say whose they are', () => {
+  const one = [revealed, graded('e5', 0.33, 'aaaaaaaa11'), graded('e4', 0.44, 'aaaaaaaa11')];
+  const same = stateOf(history(...wholeRun(), ...one));
+  expect(seen(same, marked(), latest)[2]).toBe('[circle-outline] e4 | 0.45 · grade 0.44 · bob, option 2 · a tree');
+  const changed = stateOf(history(...wholeRun(), ...one, graded('e3', 0.39, 'bbbbbbbb22')));
+  expect(seen(changed, marked(), latest).slice(2, 4)).toEqual([
+    '[circle-outline] e4 | 0.45 · grade 0.44 by grader aaaaaaa · bob, option 2 · a tree',
+    '[circle-outline] e3 | 0.4 · grade 0.39 by grader bbbbbbb · ada, option 1',
+  ]);
+  expect(tooltip(changed, 'e4')).toContain(String.raw`**Grade** 0\.44 by grader aaaaaaa`);
+});
+
+const wanted = (...errands: readonly ['grade' | 'reevaluate', string][]): At => [
+  70_000,
+  { type: 'errands.wanted', data: { errands: errands.map(([kind, candidate]) => ({ kind, candidate })), by: 'kim' } },
+];
+const again = (id: string, score: number): At => [
+  80_000,
+  { type: 'candidate.reevaluated', data: { id, nonce: 'n', verdict: { kind: 'scored', score } } },
+];
+
+test('what is still to be done about a candidate is said, and what came of it stands beside its score', () => {
+  const begun = [wanted(['reevaluate', 'e4'], ['reevaluate', 'e4'], ['grade', 'e3']), again('e4', 0.44)];
+  const during = stateOf(history(...wholeRun(), ...begun));
+  expect(seen(during, marked(), latest).slice(2, 4)).toEqual([
+    '[circle-outline] e4 | 0.45 · evaluating again, 1 to go · again 0.44 ± — · bob, option 2 · a tree',
+    '[circle-outline] e3 | 0.4 · waits to be graded · ada, option 1',
+  ]);
+  const done = stateOf(history(...wholeRun(), ...begun, again('e4', 0.48)));
+  expect(seen(done, marked(), latest)[2]).toBe(
+    '[circle-outline] e4 | 0.45 · again 0.46 ± 0.02 · bob, option 2 · a tree',
+  );
+  expect(tooltip(done, 'e4')).toContain(String.raw`**Evaluated again** 0\.46 ± 0\.02 over 2 more runs`);
+});
+
+test('a disqualified candidate is marked, is no record or standing one, and its menu knows it', () => {
+  const facts = (['e5', 'e6'] as const).map((id): At => [
+    70_000,
+    { type: 'candidate.disqualified', data: { id, reason: 'reads the test set', who: 'kim' } },
+  ]);
+  const state = stateOf(history(...wholeRun(), ...facts));
+  expect(seen(state, marked(), latest).slice(0, 4)).toEqual([
+    '[circle-slash] e6 | 0.35 · disqualified · ada, option 3',
+    '[circle-slash] e5 | 0.3 · disqualified, nominated · bob, option 2',
+    '[check-all] e4 | 0.45 · final, standing · bob, option 2 · a tree',
+    '[arrow-circle-up] e3 | 0.4 · record · ada, option 1',
+  ]);
+  expect(candidateRows(state, marked(), latest).rows[0]?.context).toBe(
+    'candidate unstarred shown ungraded disqualified',
+  );
+  expect(tooltip(state, 'e6')).toContain('**Disqualified** by kim\\: reads the test set');
+});
+
+test('blind tasks: more runs of the evaluator stay back with the scores', () => {
+  const runs = [wanted(['reevaluate', 'e3']), again('e3', 0.318_18)];
+  expect(tooltip(stateOf(history(...blindFacts, ...runs)), 'e3')).not.toMatch(/31818/);
+  expect(tooltip(stateOf(history(...blindFacts, revealed, ...runs)), 'e3')).toMatch(/31818/);
 });
 
 test('5,000 candidates: a page of them, made in time; a star redraws one row', () => {

@@ -5,12 +5,13 @@ import { shownGrade, shownScore } from '../../analysis/shownScores.ts';
 import { costOf, sumOf } from '../../analysis/usage.ts';
 import { sayCosts, sayUsage } from '../../analysis/usageWords.ts';
 import { repeatsOf } from '../../analysis/repeats.ts';
-import type { Candidate, Reevaluation } from '../../archive/model.ts';
+import { sayRepeats } from '../../analysis/repeatsWords.ts';
+import type { Candidate } from '../../archive/model.ts';
 import { authorName } from '../../archive/origin.ts';
 import { sayBytes, sayClock, sayLength, sayScore } from '../../base/numbers.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { ok, refused, type Result } from '../../base/result.ts';
-import { count, sayWord } from '../../base/words.ts';
+import { sayWord } from '../../base/words.ts';
 import { filesMissing } from '../../client/apply.ts';
 import { failure, type Failure } from '../../client/failure.ts';
 import { findRun } from '../../client/lookup.ts';
@@ -165,13 +166,6 @@ function showReport(shown: Shown) {
       output: outputOf(runFolder, id, each),
     })),
   };
-}
-
-/** `0.4123 ± 0.0021 over 5 more runs`. */
-export function sayRepeats(reevaluations: readonly Reevaluation[]): string {
-  const { scored, unscored, mean, error } = repeatsOf(reevaluations);
-  const value = mean === null ? '—' : `${sayScore(mean)} ± ${error === null ? '—' : sayScore(error)}`;
-  return `${value} over ${count(scored, 'more run')}${unscored === 0 ? '' : `, and ${unscored} without a score`}`;
 }
 
 function sayGrade(grade: ReturnType<typeof shownGrade>): string | null {
