@@ -11,9 +11,8 @@ suite('candidates in the editor', () => {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
   const rig = join(vscode.extensions.getExtension('hma.hma')?.extensionPath ?? '', 'test/rig');
 
-  suiteSetup(async function () {
-    this.timeout(120_000);
-    cpSync(join(rig, 'evaluate.mjs'), join(folder, 'evaluate.mjs'));
+  /** Runs two scripted agents to the end, by `hma run`; answers the run's id. */
+  const run = (alpha: object, beta: object, experiments: number, ...words: string[]): string => {
     const agent = (name: string, plan: object) => ({
       ...{ name, adapter: 'command' },
       command: [process.execPath, join(rig, 'agent.mjs'), JSON.stringify(plan)],
@@ -23,17 +22,23 @@ suite('candidates in the editor', () => {
       candidate: ['candidate.txt'],
       evaluate: { command: [process.execPath, 'evaluate.mjs'] },
       metric: { name: 'number', direction: 'maximize' },
-      agents: {
-        A: agent('alpha', { 1: [{ submit: '1' }, { submit: '3' }], review: [{ nominate: 'e2' }] }),
-        B: agent('beta', { 2: [{ submit: '2' }] }),
-      },
-      budgets: { total: '5m', review: '30s', experiments: 3 },
+      agents: { A: agent('alpha', alpha), B: agent('beta', beta) },
+      budgets: { total: '5m', review: '30s', experiments },
       isolation: 'none',
     };
     writeFileSync(join(folder, 'hma.yaml'), JSON.stringify(contract));
     const cli = join(rig, '../../dist/cli.js');
-    const ran = spawnSync(process.execPath, [cli, 'run', '--json'], { cwd: folder, encoding: 'utf8' });
+    const ran = spawnSync(process.execPath, [cli, 'run', '--json', ...words], { cwd: folder, encoding: 'utf8' });
     assert.equal(ran.status, 0, ran.stderr || ran.stdout);
+    const [opened] = ran.stdout.split('\n');
+    return (JSON.parse(opened ?? '') as { data: { run: string } }).data.run;
+  };
+  let first = '';
+
+  suiteSetup(async function () {
+    this.timeout(120_000);
+    cpSync(join(rig, 'evaluate.mjs'), join(folder, 'evaluate.mjs'));
+    first = run({ 1: [{ submit: '1' }, { submit: '3' }], review: [{ nominate: 'e2' }] }, { 2: [{ submit: '2' }] }, 3);
     await vscode.extensions.getExtension('hma.hma')?.activate();
   });
   suiteTeardown(async () => {
@@ -78,5 +83,23 @@ suite('candidates in the editor', () => {
     assert.equal(editor.document.getText().trim(), '3');
     await assert.rejects(Promise.resolve(vscode.workspace.fs.writeFile(editor.document.uri, Buffer.from('9'))));
     assert.ok(!existsSync(join(folder, 'e2')));
+  });
+
+  test('candidates of the run that the shown one goes on from are its own: files, diffs, and what came before the first', async function () {
+    this.timeout(120_000);
+    const second = run({ default: [{ submit: '5' }] }, {}, 1, '--from', first);
+    await until('the second run to be shown', async () => {
+      await command('hma.diffPrevious', 'e4');
+      return vscode.window.tabGroups.activeTabGroup.activeTab?.label === 'e3 ↔ e4: candidate.txt';
+    });
+    assert.deepEqual(await shown('e3 ↔ e4: candidate.txt'), ['2', '5']);
+    await command('hma.showFiles', 'e2');
+    const editor = await until('the file of e2', () => {
+      const active = vscode.window.activeTextEditor;
+      return active?.document.uri.authority === `e2.${second}` && active;
+    });
+    assert.equal(editor.document.getText().trim(), '3');
+    const commands = await vscode.commands.getCommands(true);
+    assert.ok(commands.includes('hma.goOn'));
   });
 });
