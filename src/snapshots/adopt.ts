@@ -62,7 +62,7 @@ async function largeFilesOf(repository: Repository, ids: readonly string[]): Pro
   return large;
 }
 
-/** One pack from store to store; both ends must succeed. */
+/** One pack from store to store; both ends must succeed. What failed first is told: the other end only loses its partner. */
 async function copyObjects(ids: readonly string[], from: Repository, into: Repository): Promise<void> {
   const packing = stream(from, ['pack-objects', '--revs', '--stdout', '-q']);
   const indexing = stream(into, ['index-pack', '--stdin', '--check-self-contained-and-connected']);
@@ -70,10 +70,15 @@ async function copyObjects(ids: readonly string[], from: Repository, into: Repos
   indexing.child.stdout.resume();
   await feed(packing, ids.map((id) => `${id}\n`).join(''));
   packing.child.stdin.end();
-  const [packed, indexed] = await Promise.allSettled([packing.ended, indexing.ended]);
-  // the reader's own trouble (no room) counts more than that of a writer whose reader is gone
-  const failed = indexed.status === 'rejected' && packed.status === 'fulfilled' ? indexed : packed;
-  if (failed.status === 'rejected') throw failed.reason;
+  const failed: unknown[] = [];
+  await Promise.all([
+    packing.ended.catch((error: unknown) => failed.push(error)),
+    indexing.ended.catch((error: unknown) => {
+      failed.push(error);
+      packing.child.kill('SIGKILL'); // nobody reads it any more: it would wait for ever
+    }),
+  ]);
+  if (failed.length > 0) throw failed[0];
 }
 
 /** Points all the refs at once, durably. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -98,4 +99,20 @@ test('what is gone or damaged there is refused in words, and no ref is made', as
   expect(await words()).toMatch(/gone or damaged|git (pack-objects|index-pack) ended with/);
   writeFileSync(pack, bytes);
   expect(await store.adopt(from.dir, from.wanted)).toMatchObject({ ok: true });
+});
+
+test('a git that dies as it takes the objects in is told, and nothing waits for ever', async () => {
+  const { workspace, dir, store, taken } = await rig();
+  writeFileSync(join(workspace, 'noise.bin'), randomBytes(4 * 1024 * 1024)); // more than a pipe holds
+  const one = await taken();
+  await store.close();
+  const path = process.env['PATH'] ?? '';
+  const bin = newFolder();
+  const script = `#!/bin/sh\n[ "$1" = index-pack ] && { echo 'fatal: no room' >&2; exit 128; }\nPATH=${path} exec git "$@"\n`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  const into = await open({ dir: join(newFolder(), 'snapshots'), env: { PATH: `${bin}:${path}` } });
+  expect(await into.adopt(dir, [{ id: one.id, ref: 'carried/e1' }])).toMatchObject({
+    ok: false,
+    refusal: { detail: expect.stringContaining('git index-pack ended with 128: fatal: no room') },
+  });
 });
