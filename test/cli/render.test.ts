@@ -170,7 +170,7 @@ test('failures, pauses and restarts in words', () => {
     [2000, { type: 'run.paused', data: { reason: 'requested', detail: 'paused by eve', by: 'eve' } }],
     [2000, { type: 'run.resumed', data: { by: 'eve' } }],
     [2500, { type: 'controller.started', data: { pid: 2, fence: 2, version: 'v', boot: 'b', gapMs: 90_000 } }],
-    [3000, { type: 'run.noticed', data: { level: 'person', code: 'x', text: 'log in again' } }],
+    [3000, { type: 'run.noticed', data: { level: 'person', code: 'login_held', text: 'log in again' } }],
     [4000, { type: 'run.stopping', data: { by: 'eve' } }],
   );
   expect(historyLines(events, paper).slice(3)).toEqual([
