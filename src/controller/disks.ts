@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 
 import { diskGrowth } from '../analysis/disk.ts';
 import { sayDiskPlace, sayGrowth } from '../analysis/diskWords.ts';
+import { errorCode } from '../base/files.ts';
 import { sayBytes } from '../base/numbers.ts';
 import {
   ballastBytes,
@@ -55,14 +56,14 @@ export function pauseWithoutBallast(room: DiskRoom, state: RunState): RunFact | 
   return pauseFact(state, { place, low: full, why: `${sayFull(place, full)} when room was to be set aside` });
 }
 
-/** The pause of a run in which a write met a full disk; `what` could not be written. Frees the ballast, so that this much can be. */
+/** The pause of a run in which a write met a full disk; `what` could not be written. Frees the ballast where it lies on that disk, so that this much can be. */
 export function pauseWhenFull(
   room: DiskRoom,
   state: RunState,
   met: { readonly full: Fullness; readonly what: string; readonly on?: DiskHolding },
 ): Extract<RunFact, { type: 'run.paused' }> {
-  releaseBallast(room.folder);
   const place = placeOf(room, met.on ?? 'state');
+  if (place.holds.includes('state')) releaseBallast(room.folder);
   return pauseFact(state, {
     place,
     low: met.full,
@@ -90,11 +91,16 @@ export function hasRoomAgain(room: DiskRoom): boolean {
 
 /**
  * Frees the ballast where not even the first lines of a controller, or of an answer to a person, can be written. What is used up where
- * that isn't enough; null when there is room.
+ * that isn't enough; null when there is room, or something else is wrong with the folder, which whoever goes on tells in its own words.
  */
 export function roomToStart(folder: string): Fullness | null {
-  const full = tryRoom(folder, triedBytes);
-  return full !== null && releaseBallast(folder) ? tryRoom(folder, triedBytes) : full;
+  try {
+    const full = tryRoom(folder, triedBytes);
+    return full !== null && releaseBallast(folder) ? tryRoom(folder, triedBytes) : full;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return null;
+  }
 }
 
 function placeOf(room: DiskRoom, holding: DiskHolding): DiskPlace {

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 
+import { errorCode } from '../base/files.ts';
 import { undecided } from '../experiments/decide.ts';
 import { treeActivity } from '../machines/treeActivity.ts';
 import { latestAttempt } from '../options/evolve.ts';
@@ -44,7 +45,12 @@ export function startMonitors(room: Room, lease: Lease, onLeaseLost: () => void)
     look();
   };
   const look = (): void => {
-    if (isWorkspaceThere(room)) disks.look();
+    try {
+      if (isWorkspaceThere(room)) disks.look();
+    } catch (error) {
+      if (errorCode(error) === undefined) throw error;
+      room.log(`disks: ${String(error)}`); // a folder that can't be written for another reason: looked at again
+    }
   };
   beat();
   look();
