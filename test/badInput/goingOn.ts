@@ -5,7 +5,7 @@ import { protectFiles } from '../../src/evaluators/protectedFiles.ts';
 import { runFiles } from '../../src/ledger/places.ts';
 import { contractHash, freezeContract } from '../../src/task/freeze.ts';
 import { loadContract } from '../../src/task/load.ts';
-import { wholeRun } from '../cli/history.ts';
+import { goneOn, wholeRun } from '../cli/history.ts';
 import type { BadInput, BadInputs } from './badInput.ts';
 import { olderRun, theRun, wall, type Place } from './place.ts';
 
@@ -153,6 +153,18 @@ export const goingOn: BadInputs = {
         },
       },
     ),
+    {
+      name: 'an earlier ledger that was rewritten afterwards',
+      given: 'hma status of a run that went on from another ledger under that id',
+      says: [theRun, 'event 99', 'not affected'],
+      exit: 0,
+      give: async (place) => {
+        await lay(place);
+        place.layRun('20261201-090000-cd34', goneOn());
+        const said = await place.hma(['status']);
+        return { ...said, text: said.err };
+      },
+    },
     from(
       'a contract that was changed',
       'contract.json of that run says direction: maximize',

@@ -3,7 +3,8 @@ import { loadPrices } from '../../agents/priceFile.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { oneLine } from '../../base/oneLine.ts';
 import { compareScores } from '../../task/quality.ts';
-import type { RunState } from '../../run/model.ts';
+import { vouchesFor } from '../../ledger/vouchesFor.ts';
+import type { EarlierRun, RunState } from '../../run/model.ts';
 import { fail, paperOf, remark, say, sayJson, sayLines, type Desk } from '../desk.ts';
 import { exitCodes } from '../exitCodes.ts';
 import { sayProblem, type LedgerProblem } from '../../ledger/port.ts';
@@ -26,6 +27,10 @@ export interface RunOptions {
 export const brokenLedger = (problem: LedgerProblem): string =>
   `hma: the ledger is broken at ${sayProblem(problem)}\n     What is before that was read and can be looked at and applied (hma apply). The run goes on only when the file is as it was; else start another one with hma run.`;
 
+/** What is said where the earlier run's ledger is not the one that this run went on from. */
+const brokenLink = ({ run, seq }: EarlierRun): string =>
+  `hma: the ledger of run ${run}, from which this run goes on, is not what it was: event ${seq} or one before it was changed\n     This run has all that came over in its own ledger, and is not affected.`;
+
 /** `hma status`: where the run stands, from its controller or from its ledger. */
 export async function status(desk: Desk, options: RunOptions): Promise<number> {
   const json = options.json ?? false;
@@ -35,6 +40,10 @@ export async function status(desk: Desk, options: RunOptions): Promise<number> {
   if (!view.ok) return fail(desk, view.refusal, json);
   const given = givenOf(desk, view.value);
   for (const problem of view.value.problems) remark(desk, brokenLedger(problem));
+  const { from } = view.value.state;
+  const earlier = from && findRun({ ...desk, run: from.run });
+  // one that was removed is needed no more; one that is there should be the one that was gone on from
+  if (from && earlier?.ok && !vouchesFor(earlier.value.folder, from)) remark(desk, brokenLink(from));
   const { prices, problems } = loadPrices(place.value.home, desk.env);
   for (const { file, what, fix } of problems) remark(desk, `hma: ${file} does not count: ${what}\n     ${fix}`);
   if (json) await sayJson(desk, statusOutput.parse(statusReport(view.value, given, prices)));
