@@ -2,8 +2,10 @@ import { sayMoney, sayTokens } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count } from '../base/words.ts';
 import type { Usage } from '../options/usage.ts';
-import type { Budgets } from '../task/model.ts';
-import type { Cost } from './usage.ts';
+import { tokensOf } from '../options/usage.ts';
+import type { RunState } from '../run/model.ts';
+import type { AgentSlot, Budgets } from '../task/model.ts';
+import { costOf, sumOf, usageOfRun, type Cost, type Prices } from './usage.ts';
 
 /** Tokens in a phrase: `412 responses · 1.25M in, 84 % of it cached · 48.2k out`. */
 export function sayUsage(usage: Usage): string {
@@ -25,6 +27,32 @@ export function sayCosts(cost: Cost): string {
   const without =
     Math.abs(withoutCache - billed) > billed * 0.005 ? ` (${sayMoney(withoutCache)} without cache discount)` : '';
   return sayCost(cost, billed) + (billed === 0 ? '' : without);
+}
+
+/** What an agent used, in words. */
+export interface AgentUsage {
+  readonly agent: AgentSlot;
+  readonly name: string;
+  readonly tokens: string;
+  /** As it is billed. */
+  readonly cost: string;
+}
+
+/** What each agent used, the review with its reviewer; `—` for one whose harness doesn't tell. Empty where none does. */
+export function sayAgentsUsage(
+  state: Pick<RunState, 'options' | 'review' | 'terms'>,
+  prices: Prices,
+): readonly AgentUsage[] {
+  const { total, agents } = usageOfRun(state);
+  if (total.responses === 0) return [];
+  const slots = state.terms.policy.mode === 'single' ? [state.terms.policy.first] : (['A', 'B'] as const);
+  return slots.map((agent) => {
+    const [own, name] = [agents[agent], oneLine(state.terms.agents[agent].name, 40)];
+    const cost = costOf(own, prices);
+    return own.length === 0
+      ? { agent, name, tokens: '—', cost: '—' }
+      : { agent, name, tokens: sayTokens(tokensOf(sumOf(own))), cost: sayCost(cost, cost.billed) };
+  });
 }
 
 /** The caps on tokens and money as parts of a list; none where there are none. */

@@ -8,7 +8,7 @@ import type { RunState } from '../run/model.ts';
 import { runningSession } from '../run/runningSession.ts';
 import { explorationEndsAt } from '../run/schedule.ts';
 import type { Presence } from './runModel.ts';
-import { agentName, sayElapsed } from './runWords.ts';
+import { agentName, expiredLogin, sayElapsed } from './runWords.ts';
 
 /** One thing that can be done now. */
 export interface MenuEntry {
@@ -89,6 +89,12 @@ const looking: readonly MenuEntry[] = [
   },
 ];
 
+const signIn: MenuEntry = {
+  command: 'hma.signIn',
+  label: '$(account) Sign In an Agent…',
+  detail: 'For HMA alone, with the agent’s own sign-in in a terminal; then resume',
+};
+
 function controls(state: RunState, trusted: boolean): MenuEntry[] {
   const exploring = state.phase === 'exploring' && state.explorationEnding === null;
   const open = exploring && state.options.at(-1)?.state === 'open';
@@ -130,6 +136,7 @@ function controls(state: RunState, trusted: boolean): MenuEntry[] {
           : []),
       ];
   return [
+    ...(state.pause && trusted && expiredLogin(state) !== null ? [signIn] : []),
     ...pause,
     ...(open
       ? [
@@ -175,6 +182,24 @@ function controls(state: RunState, trusted: boolean): MenuEntry[] {
   ];
 }
 
+/** What more can be found out about candidates once the run is over. */
+const measuring = (state: RunState): MenuEntry[] => [
+  {
+    command: 'hma.reevaluate',
+    label: '$(sync) Re-evaluate a Candidate…',
+    detail: 'More runs of the evaluator; mean ± standard error stand beside the score',
+  },
+  ...(state.terms.grades
+    ? [
+        {
+          command: 'hma.gradeAll',
+          label: '$(mortar-board) Grade All Candidates…',
+          detail: 'By the hidden grader; grades stay hidden until somebody reveals them',
+        },
+      ]
+    : []),
+];
+
 function afterwards(state: RunState, trusted: boolean): MenuEntry[] {
   if (state.archive.length === 0) return [];
   return [
@@ -192,6 +217,7 @@ function afterwards(state: RunState, trusted: boolean): MenuEntry[] {
           },
         ]
       : []),
+    ...(trusted && state.phase === 'finished' ? measuring(state) : []),
     ...(pin(state.selections)
       ? [
           {

@@ -50,6 +50,14 @@ export function hmaEnvironment(): NodeJS.ProcessEnv {
     : environment;
 }
 
+/** A program and its arguments that run `hma` in a terminal, whose environment VS Code cleans of what makes its own binary a Node. */
+export function hmaArguments(words: readonly string[]): readonly [string, ...string[]] {
+  const program = node();
+  const own = program === process.execPath && process.versions['electron'] !== undefined;
+  const argv = [program, join(bundles, 'cli.js'), ...words] as const;
+  return own ? ['/usr/bin/env', 'ELECTRON_RUN_AS_NODE=1', ...argv] : argv;
+}
+
 /** Runs `hma` with these words in a folder and waits for its end. Never a shell. */
 export function hma(folder: string, words: readonly string[]): Promise<CommandEnd> {
   return new Promise((resolve) => {

@@ -53,5 +53,5 @@ async function show({ warns, text, actions }: Telling): Promise<void> {
   const ask = warns ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
   const chosen = await ask(`HMA: ${text}`, ...titles);
   const action = actions.find(({ title }) => title === chosen);
-  if (action) await vscode.commands.executeCommand(action.command);
+  if (action) await vscode.commands.executeCommand(action.command, ...(action.argument ? [action.argument] : []));
 }

@@ -6,7 +6,7 @@ import type { RunEvent } from '../run/events.ts';
 import type { RunState } from '../run/model.ts';
 import { sayOutcome } from './runRowsReview.ts';
 import type { RunChange } from './runModel.ts';
-import { agentName } from './runWords.ts';
+import { agentName, expiredLogin } from './runWords.ts';
 import type { Settings } from './settings.ts';
 
 /** One thing worth telling: which kind, the words, and commands that are of use now. */
@@ -14,13 +14,19 @@ export interface Telling {
   readonly kind: keyof Settings['notify'];
   readonly warns: boolean;
   readonly text: string;
-  readonly actions: readonly { readonly title: string; readonly command: string }[];
+  readonly actions: readonly { readonly title: string; readonly command: string; readonly argument?: string }[];
 }
 
 const resume = { title: 'Resume', command: 'hma.resume' };
 const openReview = { title: 'Open the Final Review', command: 'hma.openReview' };
 const showLog = { title: 'Show Log', command: 'hma.showLog' };
 const showTerminal = { title: 'Show Terminal', command: 'hma.showTerminal' };
+
+/** The sign-in of the agent whose login expired, where one did. */
+function signIn(state: RunState): Telling['actions'] {
+  const adapter = expiredLogin(state);
+  return adapter === null ? [] : [{ title: 'Sign In…', command: 'hma.signIn', argument: adapter }];
+}
 
 /** Of several tellings at once only the weightiest is told: this is the order, the least first. */
 const weights: readonly Telling['kind'][] = ['handoff', 'reviewReady', 'paused', 'finished'];
@@ -89,18 +95,15 @@ function pausedTelling(
     kind: 'paused',
     warns: true,
     text: `The run has paused and needs you: ${oneLine(detail, 300)}`,
-    actions: [resume, showLog],
+    actions: [...signIn(state), resume, showLog],
   };
 }
 
 /** Something that a person should do, as long as it holds: a run that was closed meanwhile may have taken it back. */
-function noticeTelling(
-  { notices }: RunState,
-  { seq, data }: Extract<RunEvent, { type: 'run.noticed' }>,
-): Telling | null {
-  return notices.some((notice) => notice.seq === seq)
-    ? { kind: 'paused', warns: true, text: `The run needs you: ${oneLine(data.text, 300)}`, actions: [showLog] }
-    : null;
+function noticeTelling(state: RunState, { seq, data }: Extract<RunEvent, { type: 'run.noticed' }>): Telling | null {
+  if (!state.notices.some((notice) => notice.seq === seq)) return null;
+  const actions = [...signIn(state), showLog];
+  return { kind: 'paused', warns: true, text: `The run needs you: ${oneLine(data.text, 300)}`, actions };
 }
 
 function reviewTelling(state: RunState): Telling | null {

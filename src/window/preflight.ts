@@ -88,6 +88,7 @@ async function actOn(room: WindowRoom, about: PreflightItem | 'start'): Promise<
   if (about === 'start') return void (await vscode.commands.executeCommand('hma.start'));
   if (about.topic === 'run' && about.state !== 'good')
     return void (await vscode.commands.executeCommand('hma.run.focus'));
+  if (about.code === 'agent_not_signed_in') return void (await vscode.commands.executeCommand('hma.signIn'));
   if (about.topic === 'contract' || about.topic === 'evaluator' || about.topic === 'agent')
     return await openContract(room.folder);
   void vscode.window.showInformationMessage(`HMA: ${about.what}`, {

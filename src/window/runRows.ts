@@ -18,7 +18,8 @@ import { experimentRow } from './runRowsExperiment.ts';
 import { handoffRow } from './runRowsHandoff.ts';
 import { noticesRow } from './runRowsNotices.ts';
 import { reviewRow } from './runRowsReview.ts';
-import { agentName, joined, sayElapsed, sayPhase, sayShown } from './runWords.ts';
+import { usageRow } from './runRowsUsage.ts';
+import { agentName, joined, sayElapsed, sayPhase, sayShown, sayWinner } from './runWords.ts';
 import { row, type RowIcon, type TreeRow } from './treeRow.ts';
 
 /** What the rows of one run need; computed once for all rows. */
@@ -70,7 +71,7 @@ export function runRows(
 function runRow(scene: RunScene): TreeRow {
   const { state } = scene;
   const name = oneLine(state.terms.name, 60);
-  const description = joined(sayPhase(state), state.pauseAfter && 'pauses at the next handoff');
+  const description = joined(sayPhase(state), sayWinner(state), state.pauseAfter && 'pauses at the next handoff');
   return row({
     ...{ id: state.run, label: name, description, icon: runIcon(state), context: 'run', expand: 'expanded' },
     spoken: `Run ${name}, ${description}, ${count(state.options.length, 'option')}, ${count(state.archive.length, 'candidate')}`,
@@ -99,7 +100,9 @@ function sessionRows(scene: RunScene): TreeRow[] {
     const handoff = after.get(option.number);
     return handoff ? [own, handoffRow(scene, option, handoff)] : [own];
   });
-  return [earlierRow(state), ...rows, reviewRow(scene), noticesRow(state)].filter((one) => one !== null);
+  return [earlierRow(state), ...rows, reviewRow(scene), usageRow(scene), noticesRow(state)].filter(
+    (one) => one !== null,
+  );
 }
 
 /** The run that this one goes on from; a click shows it. */
@@ -125,13 +128,9 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
   const attempts = attemptsOf(option);
   const accepted = acceptedOf(state, option);
   const tokens = tokensWords(option);
-  // what counts first: a row in the side bar shows a few words only
-  const ordinary = option.state === 'closed' && ordinaryEnds.has(option.closure ?? 'natural');
-  const parts = ordinary
-    ? [accepted, best, attempts, stands, time, tokens]
-    : option.state === 'open' && stands === 'at work'
-      ? [accepted, stands, attempts, time, best]
-      : [stands, accepted, attempts, time, best, tokens];
+  // what counts first, in few words: a row in the side bar shows some twenty letters of them
+  const ended = option.state === 'closed' && option.closure !== null ? shortClosures[option.closure] : stands;
+  const parts = [accepted, ended, best, attempts, time, tokens];
   const rows =
     experiments.length === 0
       ? [noneRow(id, option)]
@@ -139,7 +138,7 @@ function optionRow(scene: RunScene, option: Option, experiments: readonly Experi
   return row({
     ...{
       id,
-      label: `Option ${option.number} · ${agent}`,
+      label: `${option.number} · ${agent}`,
       description: joined(...parts),
       icon: optionIcon(state, option),
     },
@@ -182,8 +181,17 @@ const closureWords: Readonly<Record<Closure, string>> = {
   stalled: 'stalled',
 };
 
-/** Ends that are nothing to stop at when a list of options is read. */
-const ordinaryEnds: ReadonlySet<Closure> = new Set(['natural', 'cap', 'deadline', 'budget']);
+/** The same as short as it goes. */
+const shortClosures: Readonly<Record<Closure, string>> = {
+  natural: 'own end',
+  cap: 'cap',
+  deadline: 'deadline',
+  budget: 'budget',
+  handoff: 'handed off',
+  stopped: 'stopped',
+  failed: 'failed',
+  stalled: 'stalled',
+};
 
 function acceptedOf(state: RunState, option: Option): string {
   const cap = capOf(state);

@@ -1,6 +1,6 @@
 import { timeShares } from '../analysis/timeShares.ts';
 import { costOf, sumOf, usageOfRun, type Prices } from '../analysis/usage.ts';
-import { sayCaps, sayCosts, sayUnpriced, sayUsage } from '../analysis/usageWords.ts';
+import { sayAgentsUsage, sayCaps, sayCosts, sayUnpriced, sayUsage } from '../analysis/usageWords.ts';
 import { sayEnd } from '../analysis/words.ts';
 import { afterLines } from './candidateRowsTooltips.ts';
 import { sayBytes, sayClock, sayLength, sayScore, sayShare } from '../base/numbers.ts';
@@ -72,6 +72,7 @@ function runLines({ state, given, prices }: RunScene): string[] {
       `${sayLength(shares.budget - shares.ahead)} · ${agentName(state, 'A')} ${sayShare(shares.sessions.A, shares.budget)} · ${agentName(state, 'B')} ${sayShare(shares.sessions.B, shares.budget)} · between sessions ${sayLength(shares.between)}${shares.paused > 0 ? ` · paused ${sayLength(shares.paused)} beside it` : ''}`,
     ),
     ...usageLines(usageOfRun(state).models, prices),
+    ...sayAgentsUsage(state, prices).map(({ name, tokens, cost }) => line(name, `${cost}, ${tokens} tokens`)),
     line('Isolation', isolation.tier),
     line('Controller', controller.starts > 1 ? `started ${controller.starts} times` : 'never restarted'),
     ...(state.explorationEnding ? [line('Exploration ended', sayEnd(state.explorationEnding, state.endedBy))] : []),

@@ -2,6 +2,7 @@ import type { Records } from '../analysis/shownScores.ts';
 import { shownScore } from '../analysis/shownScores.ts';
 import type { Candidate } from '../archive/model.ts';
 import { standing } from '../archive/order.ts';
+import { authorName } from '../archive/origin.ts';
 import type { Given } from '../base/fact.ts';
 import { sayMoment } from '../base/moment.ts';
 import { sayLength, sayScore } from '../base/numbers.ts';
@@ -65,6 +66,15 @@ export function sayPhase(state: RunState): string {
   return state.phase === 'concluding' ? (state.grading ? 'grading' : 'concluding') : state.phase;
 }
 
+/** What a run that is over came to: `e8 0.117319 by beta`; empty before its end. */
+export function sayWinner(state: RunState): string {
+  if (state.phase !== 'finished') return '';
+  const id = finalCandidate({ ...state.terms, ...state })?.candidate;
+  const candidate = state.archive.find((one) => one.id === id);
+  if (!candidate) return 'no candidate';
+  return `${candidate.id} ${sayShown(state, candidate)} by ${oneLine(authorName(candidate, state.terms.agents), 30)}`;
+}
+
 /** Time left in the phase, ms; null where nothing is measured. */
 export function timeLeft(state: RunState, given: Given): number | null {
   if (state.phase === 'exploring') return Math.max(0, explorationEndsAt(state, given) - given.active);
@@ -78,6 +88,20 @@ export function needsPerson(state: RunState | null, presence: Presence): boolean
     presence === 'lost' ||
     (state.pause !== null && state.pause.reason !== 'requested' && state.pause.until === undefined)
   );
+}
+
+/** The adapter of an agent whose latest attempt was not let in; null while each is, or hasn't said. */
+export function expiredLogin({
+  options,
+  review,
+  terms,
+}: Pick<RunState, 'options' | 'review' | 'terms'>): string | null {
+  const expired = (['A', 'B'] as const).find((slot) => {
+    const own = [...options.filter(({ agent }) => agent === slot), ...(review?.reviewer === slot ? [review] : [])];
+    const latest = own.findLast(({ attempts }) => attempts.length > 0)?.attempts.at(-1);
+    return latest?.state === 'ended' && latest.failure?.reason === 'login_expired';
+  });
+  return expired === undefined ? null : terms.agents[expired].adapter;
 }
 
 /** How the window's run is, where that isn't plain from the tree: what happened and what to do. Empty when all is well. */

@@ -16,6 +16,7 @@ import {
   type MetricFound,
 } from '../client/setupDetect.ts';
 import { lookAtFolder } from '../client/setupLook.ts';
+import { offerSignIn } from './signIn.ts';
 import { askStep, type Step, type StepEnd } from './setupSteps.ts';
 import { contractText, type SetupChoices } from '../client/setupWrite.ts';
 
@@ -37,6 +38,7 @@ async function setUp(folder: string): Promise<void> {
   if (!createFileAtomic(path, contractText(choices), 0o644))
     return void vscode.window.showWarningMessage('HMA: an hma.yaml was made meanwhile; it was left as it is.');
   await openContract(folder);
+  void offerSignIn(folder, [choices.A, choices.B]);
 }
 
 /** What was chosen so far; each step fills in its part. */

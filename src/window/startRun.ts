@@ -101,13 +101,15 @@ async function fitToStart(room: WindowRoom, { items }: Preflight): Promise<boole
   const [first] = bad;
   if (!first) return true;
   const more = bad.length === 1 ? '' : ` (and ${bad.length - 1} more)`;
-  const [open, all] = ['Open hma.yaml', 'Show All'];
+  const [open, sign, all] = ['Open hma.yaml', 'Sign In…', 'Show All'];
   const answer = await vscode.window.showErrorMessage(
     `HMA: not started: ${first.what}${more}. ${first.detail} ${first.fix ?? ''}`.trim(),
     ...(first.topic === 'contract' ? [open] : []),
+    ...(first.code === 'agent_not_signed_in' ? [sign] : []),
     all,
   );
   if (answer === open) await openContract(room.folder);
+  if (answer === sign) await vscode.commands.executeCommand('hma.signIn');
   if (answer === all) await vscode.commands.executeCommand('hma.check');
   return false;
 }

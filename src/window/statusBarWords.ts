@@ -2,11 +2,19 @@ import type { Given } from '../base/fact.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { count } from '../base/words.ts';
 import { isUndecided } from '../experiments/model.ts';
-import { finalCandidate } from '../review/selection.ts';
 import type { RunState } from '../run/model.ts';
 import { capOf } from '../run/schedule.ts';
 import type { Presence } from './runModel.ts';
-import { agentName, joined, needsPerson, presenceWords, sayElapsed, sayPhase, timeLeft } from './runWords.ts';
+import {
+  agentName,
+  joined,
+  needsPerson,
+  presenceWords,
+  sayElapsed,
+  sayPhase,
+  sayWinner,
+  timeLeft,
+} from './runWords.ts';
 
 /** What the status bar's one item says. */
 export interface StatusWords {
@@ -70,7 +78,7 @@ function sessionOf(state: RunState): { short: string; long: string; accepted: st
 }
 
 function finishedWords(state: RunState, name: string): StatusWords {
-  const final = finalCandidate({ ...state.terms, ...state })?.candidate;
-  const words = final === undefined ? 'no candidate' : `final ${final}`;
+  const winner = sayWinner(state);
+  const words = state.archive.length === 0 ? winner : `final ${winner}`;
   return { text: `$(check-all) HMA: ${words}`, spoken: `HMA, ${name}: the run is over, ${words}`, warns: false };
 }

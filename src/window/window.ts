@@ -21,6 +21,7 @@ import { RunModel } from './runModel.ts';
 import { registerRunTree } from './runTree.ts';
 import { arriveInSample, registerSample } from './sample.ts';
 import { registerSetup } from './setup.ts';
+import { registerSignIn } from './signIn.ts';
 import { registerStart } from './startRun.ts';
 import { registerStatusBar } from './statusBar.ts';
 import { registerTerminals } from './terminals.ts';
@@ -67,6 +68,7 @@ function openFolder(context: vscode.ExtensionContext, folder: string): vscode.Di
     registerTerminals,
     registerApplyFinal,
     registerErrands,
+    registerSignIn,
   ];
   const parts = [
     ...[...views, ...acts].map((register) => register(room)),

@@ -113,12 +113,16 @@ test('the tree shows the tokens of an ended option, and the tooltips tokens, cos
   const scene = runScene(state, given, prices);
   const [run] = runRows({ run: state.run, scene }, []);
   const rows = run?.children.filter(({ id }) => id.includes('/option-')) ?? [];
-  expect(rows[0]?.description).toMatch(/natural end · 9 s · 1\.04M tokens$/);
+  expect(rows[0]?.description).toMatch(/^0\/2 · own end · 9 s · 1\.04M tokens$/);
   expect(rows[1]?.description).not.toContain('tokens');
+  expect(run?.children.find(({ id }) => id.endsWith('/usage'))?.description).toBe(
+    '$2.40 + — · 1.04M tokens · ada $2.40 · bob —',
+  );
   const tooltip = (id: string): string => runTooltip(scene, { id } as TreeRow);
   expect(tooltip(`${state.run}/option-1`)).toContain('**Model** opus');
   expect(tooltip(`${state.run}/option-1`)).toContain('2\\.40 \\(');
   expect(tooltip(`${state.run}/option-2`)).toMatch(/\*\*Tokens\*\* 1 response · 1\\?\.20k in · 300 out/);
   expect(tooltip(`${state.run}/option-2`)).toMatch(/\*\*Cost\*\* —; no price is known for unheard/);
+  expect(tooltip(state.run)).toContain(String.raw`**bob** —, 1\.50k tokens`);
   expect(tooltip(state.run)).toMatch(/\*\*Budget\*\* .*5\\?\.00M tokens for exploration/);
 });

@@ -57,8 +57,8 @@ const evaluating = (when: number, id: string): At => [
 
 test('a run that is over: options, handoffs with what they ended, and the review', () => {
   expect(seen(rowsOf(state(...wholeRun()), 65_000))).toEqual([
-    '[pass-filled] houses | finished',
-    '  [check] Option 1 · ada | 2/2 · best 0.4, improved the record · cap reached · 19 s',
+    '[pass-filled] houses | finished · e5 0.3 by bob',
+    '  [check] 1 · ada | 2/2 · cap · best 0.4, improved the record · 19 s',
     '    [arrow-circle-up] e1 | 0.5 · new record · ridge',
     '    [circle-slash] e2 | rejected, invalid: row 3 is empty',
     '    [arrow-circle-up] e3 | 0.4 · new record',
@@ -71,7 +71,7 @@ test('a run that is over: options, handoffs with what they ended, and the review
     '    [check] First output | after 0.50 s',
     '    [circle-slash] python train.py | ended at the handoff · pid 100 · ran 5 s',
     '    [circle-slash] python train.py | ended at the handoff · pid 101 · ran 5 s',
-    '  [check] Option 2 · bob | 2/2 · best 0.3, improved the record · cap reached · 19 s',
+    '  [check] 2 · bob | 2/2 · cap · best 0.3, improved the record · 19 s',
     '    [pass] e4 | 0.45 · a tree',
     '    [arrow-circle-up] e5 | 0.3 · new record',
     '  [arrow-swap] Handoff 2 → 3 | 0.60 s',
@@ -81,7 +81,7 @@ test('a run that is over: options, handoffs with what they ended, and the review
     '    [check] Clean | after 0.20 s',
     '    [check] ada started | after 0.60 s · with an empty context',
     '    [check] First output | after 0.90 s',
-    '  [check] Option 3 · ada | 1/2 · best 0.35 · budget used up · 9 s',
+    '  [check] 3 · ada | 1/2 · budget · best 0.35 · 9 s',
     '    [pass] e6 | 0.35',
     '  [arrow-swap] Into the Final Review | 1.00 s · 1 process ended',
     '    [check] ada ended',
@@ -113,7 +113,7 @@ test('experiments that are judged show for how long', () => {
   );
   expect(seen(rowsOf(now, 20_500))).toEqual([
     '[beaker] houses | exploring',
-    '  [play-circle] Option 1 · ada | 0/2 · at work',
+    '  [play-circle] 1 · ada | 0/2 · at work',
     '    [loading~spin] e1 | being evaluated · 8 s',
     '    [clock] e2 | waits · 7 s',
   ]);
@@ -176,7 +176,7 @@ test('a session that is ended by a stop hands over to nobody', () => {
   );
   expect(seen(rowsOf(stopping, 31_000))).toEqual([
     '[beaker] houses | exploring',
-    '  [sync] Option 1 · ada | being ended · 0/2 · 28 s',
+    '  [sync] 1 · ada | 0/2 · being ended · 28 s',
     '    [dash] No experiment yet',
   ]);
 });
@@ -189,7 +189,7 @@ test('where the experiments are used up, the handoff leads into the review', () 
     optionFacts.ending(11_000, 1, 'budget'),
   );
   expect(rowsOf(last, 12_000)[0]?.children.map(({ label, description }) => [label, description])).toEqual([
-    ['Option 1 · ada', 'handing over · 1/2 · 9 s · best 0.5, improved the record'],
+    ['1 · ada', '1/2 · handing over · best 0.5, improved the record · 9 s'],
     ['Into the Final Review', 'settling · 1 s'],
   ]);
 });
@@ -229,7 +229,7 @@ test('a pause is seen in the run and in its session; one that needs a person loo
   ]);
   expect(seen(rowsOf(asked, 5000))).toEqual([
     '[debug-pause] houses | paused',
-    '  [debug-pause] Option 1 · ada | paused · 0/2',
+    '  [debug-pause] 1 · ada | 0/2 · paused',
     '    [dash] No experiment yet',
   ]);
   const failed = state(...working, [
@@ -275,7 +275,7 @@ test('blind tasks show what was reported, labelled so, and never a score', () =>
   const rows = rowsOf(blind, 20_000);
   expect(seen(rows)).toEqual([
     '[beaker] houses | exploring',
-    '  [play-circle] Option 1 · ada | 2/2 · at work · best reported 0.4, improved the record',
+    '  [play-circle] 1 · ada | 2/2 · at work · best reported 0.4, improved the record',
     '    [pass] e1 | nothing reported',
     '    [warning] e2 | reported 0.4 · new record · out of range · cv',
   ]);
@@ -296,7 +296,7 @@ test('an option whose attempts fail says when it is tried again, and a review wi
     }),
   );
   expect(seen(rowsOf(failing, 10_000))[1]).toBe(
-    '  [play-circle] Option 1 · ada | usage limit: another attempt in 1 min 00 s · 0/2',
+    '  [play-circle] 1 · ada | 0/2 · usage limit: another attempt in 1 min 00 s',
   );
   const skipped = state(
     ...working,
@@ -317,8 +317,8 @@ test('rows have what menus and screen readers need', () => {
   const [option, handoff] = first?.children ?? [];
   expect({ ...option, children: [] }).toEqual({
     id: `${run}/option-1`,
-    label: 'Option 1 · ada',
-    description: '2/2 · best 0.4, improved the record · cap reached · 19 s',
+    label: '1 · ada',
+    description: '2/2 · cap · best 0.4, improved the record · 19 s',
     icon: { id: 'check' },
     context: 'option session',
     spoken: 'Option 1 by ada, cap reached, 2/2 accepted, 19 s, best 0.4, improved the record',

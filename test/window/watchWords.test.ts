@@ -69,7 +69,7 @@ describe('the status bar', () => {
   test('without a run it isn’t there; after its end it says what is final', () => {
     expect(status(null, 'none')).toBeNull();
     expect(status(null, 'connecting')?.text).toBe('$(beaker) HMA: starting');
-    expect(status(state(...wholeRun()), 'over')?.text).toBe('$(check-all) HMA: final e5');
+    expect(status(state(...wholeRun()), 'over')?.text).toBe('$(check-all) HMA: final e5 0.3 by bob');
   });
 });
 
@@ -140,6 +140,19 @@ describe('notifications', () => {
         { title: 'Show Log', command: 'hma.showLog' },
       ],
     });
+  });
+  test('a login that expired can be renewed from where it is told, and from the menu of what can be done', () => {
+    const failure = { reason: 'login_expired', detail: 'run /login' } as const;
+    const facts = [...working, optionFacts.ended(15_000, 1, { failure, counts: true }), paused('agent_failed', 'hma')];
+    const told = tellingOf(change(facts.length - 1, ...facts), { sinceWall: openedWall, notify: all });
+    expect(told?.actions).toEqual([
+      { title: 'Sign In…', command: 'hma.signIn', argument: 'command' },
+      { title: 'Resume', command: 'hma.resume' },
+      { title: 'Show Log', command: 'hma.showLog' },
+    ]);
+    const scene = { presence: 'live', trusted: true, hasContract: true } as const;
+    const commands = menuEntries({ ...scene, state: state(...facts) }).map(({ command }) => command);
+    expect(commands.slice(0, 2)).toEqual(['hma.signIn', 'hma.resume']);
   });
   test('what a person should do is told as long as it holds', () => {
     const warned: At = [
@@ -223,6 +236,8 @@ describe('what can be done now', () => {
     expect(menu(state(...wholeRun()), { presence: 'over' })).toEqual([
       'openReview',
       'applyFinal',
+      'reevaluate',
+      'gradeAll',
       'start',
       'check',
       ...looks,
