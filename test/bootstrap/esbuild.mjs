@@ -87,6 +87,28 @@ export const removeOldShared = (folder, keptMs) => {
 };
 
 /**
+ * The MCP library's own smaller JSON Schema validator, with Node's stdin and stdout: the one that it takes for Node (ajv) weighs more than
+ * all else of `mcp.js`, and validates only what clients are asked for, which `hma mcp` never does.
+ * @type {import('esbuild').Plugin}
+ */
+const smallValidator = {
+  name: 'small-validator',
+  setup: (bundler) => {
+    const library = '@modelcontextprotocol/server';
+    bundler.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, ({ resolveDir }) => ({
+      path: 'shims',
+      namespace: 'small-validator',
+      pluginData: resolveDir,
+    }));
+    bundler.onLoad({ filter: /.*/, namespace: 'small-validator' }, ({ pluginData }) => ({
+      contents: `export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from '${library}/validators/cf-worker';
+        export { default as process } from 'node:process';`,
+      resolveDir: pluginData,
+    }));
+  },
+};
+
+/**
  * esbuild's options for one bundle. What runs without a window keeps its names, so that a stack trace in a log can be read.
  * @param {Entry} entry
  * @param {string} folder where it is written
@@ -112,7 +134,7 @@ export const bundleOptions = (entry, folder) => ({
   legalComments: 'none', // the licences are written whole to licenses.txt
   metafile: true,
   write: false,
-  plugins: [publish([entry])],
+  plugins: [smallValidator, publish([entry])],
   logLevel: 'warning',
 });
 
@@ -133,7 +155,7 @@ const sharedOptions = (made, folder) => {
     outdir: folder,
     splitting: true,
     chunkNames: 'shared-[hash]',
-    plugins: [publish(made)],
+    plugins: [smallValidator, publish(made)],
   };
 };
 
