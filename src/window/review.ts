@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 
 import { candidateIds } from './archivePlace.ts';
 import { candidatesMeant } from './candidateChoice.ts';
+import { PriceCache } from './priceCache.ts';
+import type { CandidateAct } from './reviewMessages.ts';
 import { ReviewPanels, type ReviewDeps } from './reviewPanel.ts';
 import type { WindowRoom } from './room.ts';
 import { presenceWords } from './runWords.ts';
@@ -31,12 +33,14 @@ export function registerReview(room: WindowRoom): vscode.Disposable {
 
 function depsOf(room: WindowRoom, onDidChange: vscode.Event<void>): ReviewDeps {
   const { model, marks } = room;
+  const prices = new PriceCache();
   const run = (): string => model.state?.run ?? '';
   const open = async (command: string, ...ids: readonly unknown[]): Promise<void> =>
     void (await vscode.commands.executeCommand(command, ...ids));
   return {
     state: () => model.state,
     given: () => model.given(),
+    prices: () => prices.of(model.place?.home),
     presence() {
       const trusted = vscode.workspace.isTrusted;
       const cannot = trusted
@@ -55,9 +59,23 @@ function depsOf(room: WindowRoom, onDidChange: vscode.Event<void>): ReviewDeps {
     },
     openDiff: (before, after) => open('hma.compare', before, after),
     openFiles: (candidate) => open('hma.showFiles', candidate),
+    act: (act, candidate) => (isAct(act) ? open(acts[act], candidate) : Promise.resolve()),
+    gradeAll: () => open('hma.gradeAll'),
     apply: () => open('hma.applyFinal'),
   };
 }
+
+/** The command of each thing that the page can ask about a candidate. */
+const acts: Readonly<Record<CandidateAct, string>> = {
+  reevaluate: 'hma.reevaluate',
+  grade: 'hma.grade',
+  regrade: 'hma.regrade',
+  disqualify: 'hma.disqualify',
+  requalify: 'hma.requalify',
+};
+
+/** A page is a boundary, too. */
+const isAct = (act: string): act is CandidateAct => Object.hasOwn(acts, act);
 
 /** Asks which candidate and why, and pins it. */
 async function selectFinal(room: WindowRoom, given: unknown): Promise<void> {

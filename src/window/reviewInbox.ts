@@ -16,6 +16,8 @@ const shapes: Shapes = {
   hide: { candidate: 'string', on: 'boolean' },
   diff: { before: 'string', after: 'string' },
   files: { candidate: 'string' },
+  act: { act: 'string', candidate: 'string' },
+  gradeAll: {},
   apply: {},
 };
 

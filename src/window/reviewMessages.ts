@@ -1,3 +1,4 @@
+import type { Repeats } from '../analysis/repeats.ts';
 import type { Flag, RejectionCode } from '../experiments/model.ts';
 import type { ReviewOutcome, Selection } from '../review/model.ts';
 import type { AgentSlot } from '../task/model.ts';
@@ -38,11 +39,34 @@ export interface ReviewRow {
   readonly flags: readonly Flag[];
   readonly code: RejectionCode | null;
   readonly reason: string | null;
-  /** Hidden grade; null when there is none or a person has not revealed grades. */
-  readonly grade: number | null;
+  /** Hidden grade: that there is one until a person reveals grades, that its grader failed, or null where there is none. */
+  readonly grade: number | 'hidden' | 'failed' | null;
+  /** The grader's version where the run has grades of several, which don't compare; empty otherwise. */
+  readonly grader: string;
+  /** Later runs of the evaluator; null without any, and in blind tasks until a person reveals grades. */
+  readonly again: Repeats | null;
+  /** Who said that it must not be chosen, and why; empty where nobody did. */
+  readonly disqualified: string;
+  /** What is still to be done about it after the end, in words; empty when nothing is. */
+  readonly errand: string;
   readonly starred: boolean;
   readonly hidden: boolean;
 }
+
+/** An agent's part in a run. Tokens and cost are empty where no harness of the run tells, `—` where this one doesn't. */
+export interface AgentWork {
+  readonly agent: AgentSlot;
+  readonly options: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  /** How often it improved the record. */
+  readonly records: number;
+  readonly tokens: string;
+  readonly cost: string;
+}
+
+/** What can be asked about a candidate from the page; each is confirmed in VS Code's own dialogs. */
+export type CandidateAct = 'reevaluate' | 'grade' | 'regrade' | 'disqualify' | 'requalify';
 
 /** The page's whole content but for the rows. */
 export interface ReviewFrame {
@@ -89,6 +113,16 @@ export interface ReviewFrame {
   } | null;
   readonly history: readonly Selection[];
   readonly grades: 'none' | 'hidden' | 'revealed';
+  /** What the night came to beside its candidates: how it ended, what was tried, what a person should know of. */
+  readonly told: readonly { readonly name: string; readonly words: string; readonly warns: boolean }[];
+  /** What each agent did and what that cost, in words. */
+  readonly work: readonly AgentWork[];
+  /** Versions of the grader where there are several. */
+  readonly graders: readonly string[];
+  /** What is being done about candidates after the end; empty when nothing is. */
+  readonly errands: string;
+  /** What a person can have done about candidates now. */
+  readonly acts: { readonly reevaluate: boolean; readonly grade: boolean; readonly disqualify: boolean };
   /** Whether a selection can be made now, and why not. */
   readonly canSelect: boolean;
   readonly cannot: string;
@@ -114,4 +148,6 @@ export type ToHost =
   | { readonly type: 'hide'; readonly candidate: string; readonly on: boolean }
   | { readonly type: 'diff'; readonly before: string; readonly after: string }
   | { readonly type: 'files'; readonly candidate: string }
+  | { readonly type: 'act'; readonly act: CandidateAct; readonly candidate: string }
+  | { readonly type: 'gradeAll' }
   | { readonly type: 'apply' };

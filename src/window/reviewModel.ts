@@ -1,3 +1,6 @@
+import { graderOf, gradersOf, sayGrader } from '../analysis/graders.ts';
+import { shownGrade } from '../analysis/shownScores.ts';
+import type { Prices } from '../analysis/usage.ts';
 import type { Candidate } from '../archive/model.ts';
 import { standing } from '../archive/order.ts';
 import type { Given } from '../base/fact.ts';
@@ -9,6 +12,8 @@ import type { RunState } from '../run/model.ts';
 import { explorationEndsAt } from '../run/schedule.ts';
 import type { Metric } from '../task/model.ts';
 import { anchoredLinearQuality, isBetter } from '../task/quality.ts';
+import { errandWords, isHiding, sayDisqualified, sayErrands, shownRepeats } from './candidateStory.ts';
+import { toldOf, workOf } from './reviewNight.ts';
 import type { ReviewFrame, ReviewRow } from './reviewMessages.ts';
 
 /** What a person has marked; kept by the window, never in the run's ledger. */
@@ -47,6 +52,9 @@ interface Parts {
   readonly starred: boolean;
   readonly hidden: boolean;
   readonly revealed: boolean;
+  /** Whether grades of several graders are there. */
+  readonly several: boolean;
+  readonly errand: string;
 }
 
 /**
@@ -60,11 +68,13 @@ export function reviewRows(state: RunState, marks: Marks, earlier: ReviewRows | 
   const all = new Map<string, ReviewRow>();
   const made = new Map<string, Parts>();
   const changed: ReviewRow[] = [];
+  const [several, errands] = [gradersOf(state.archive).length > 1, errandWords(state)];
   const add = (source: Source): void => {
     const { id } = source;
     const parts: Parts = {
       ...{ source, before: records.before.get(id) },
       ...{ starred: marks.starred(id), hidden: marks.hidden(id), revealed: state.gradesRevealed },
+      ...{ several, errand: errands.get(id) ?? '' },
     };
     const kept = known?.all.get(id);
     const row = kept && sameParts(known?.made.get(id), parts) ? kept : rowOf(state, parts);
@@ -86,7 +96,9 @@ const sameParts = (a: Parts | undefined, b: Parts): boolean =>
   a.before === b.before &&
   a.starred === b.starred &&
   a.hidden === b.hidden &&
-  a.revealed === b.revealed;
+  a.revealed === b.revealed &&
+  a.several === b.several &&
+  a.errand === b.errand;
 
 /** A number that JSON can carry; null for what isn't finite. */
 const finite = (value: number | null | undefined): number | null =>
@@ -106,7 +118,7 @@ function recordsBefore(state: RunState): { before: ReadonlyMap<string, number>; 
   for (const candidate of state.archive) {
     if (best !== undefined) before.set(candidate.id, best);
     const value = shownValue(state, candidate);
-    if (value === null || !isBetter(state.terms.metric, value, best)) continue;
+    if (candidate.disqualified || value === null || !isBetter(state.terms.metric, value, best)) continue;
     best = value;
     last = candidate.id;
   }
@@ -116,11 +128,13 @@ function recordsBefore(state: RunState): { before: ReadonlyMap<string, number>; 
 function rowOf(state: RunState, parts: Parts): ReviewRow {
   const { source, starred, hidden } = parts;
   const { id, option, note } = source;
-  const common = { id, option, note, reported: finite(source.reported), starred, hidden };
+  const common = { id, option, note, reported: finite(source.reported), starred, hidden, errand: parts.errand };
+  const none = { again: null, grader: '', disqualified: '' } as const;
   const openScore = !isBlind(state) || state.gradesRevealed;
   if (!('order' in source)) {
     return {
       ...common,
+      ...none,
       ...{ author: source.agent, order: null, state: 'rejected', quality: null, change: null, flags: [], grade: null },
       score: openScore ? finite(source.score) : null,
       bytes: source.captured?.bytes ?? null,
@@ -128,7 +142,8 @@ function rowOf(state: RunState, parts: Parts): ReviewRow {
       ...{ at: source.decidedAt, wall: source.decidedWall, code: source.code, reason: source.reason },
     };
   }
-  const { author, origin, order, flags, grade } = source;
+  const { author, origin, order, flags, disqualified } = source;
+  const grade = shownGrade(state, source);
   const value = shownValue(state, source);
   return {
     ...common,
@@ -138,7 +153,10 @@ function rowOf(state: RunState, parts: Parts): ReviewRow {
     quality: value === null ? null : qualityOf(state.terms.metric, value),
     change: changeOf(state.terms.metric, value, parts.before),
     ...{ bytes: source.bytes, files: source.files, at: source.acceptedAt, wall: source.acceptedWall },
-    grade: state.gradesRevealed && grade?.kind === 'graded' ? finite(grade.grade) : null,
+    grade: typeof grade === 'number' ? finite(grade) : grade,
+    grader: parts.several && typeof grade === 'number' ? sayGrader(graderOf(source)) : '',
+    again: shownRepeats(state, source),
+    disqualified: disqualified ? sayDisqualified(disqualified) : '',
   };
 }
 
@@ -156,7 +174,12 @@ function changeOf({ direction }: Metric, value: number | null, before: number | 
 /** The page's whole content but for the rows. `recordId`: of the rows of the same state. */
 export function reviewFrame(
   state: RunState,
-  given: { readonly given: Given; readonly presence: Presence; readonly recordId: string | null },
+  given: {
+    readonly given: Given;
+    readonly presence: Presence;
+    readonly recordId: string | null;
+    readonly prices: Prices;
+  },
 ): ReviewFrame {
   const { terms, archive } = state;
   const { presence } = given;
@@ -185,6 +208,14 @@ export function reviewFrame(
     final: final === undefined ? null : { ...final, who: whoseWord(state, final) },
     history: state.selections,
     grades: gradesOf(state),
+    ...{ told: toldOf(state, given), work: workOf(state, given.prices) },
+    graders: severalGraders(state),
+    errands: sayErrands(state),
+    acts: {
+      reevaluate: presence.canIntend && !empty && state.phase === 'finished',
+      grade: presence.canIntend && !empty && state.phase === 'finished' && terms.grades,
+      disqualify: presence.canIntend && !empty,
+    },
     canSelect: presence.canIntend && !empty,
     cannot: empty ? 'There is no candidate yet.' : presence.canIntend ? '' : presence.cannot,
     banner: presence.banner,
@@ -196,10 +227,16 @@ function whoseWord(state: RunState, final: FinalCandidate): string {
   return ownSelection(state.selections)?.who ?? 'hma';
 }
 
+/** Versions of the grader where grades of several are there, in words. */
+function severalGraders({ archive }: RunState): readonly string[] {
+  const graders = gradersOf(archive);
+  return graders.length > 1 ? graders.map(sayGrader) : [];
+}
+
 /** In blind tasks the evaluator's own scores are kept back with the grades, so there is always something to reveal. */
 function gradesOf(state: RunState): ReviewFrame['grades'] {
-  if (!state.terms.grades && !isBlind(state)) return 'none';
-  return state.gradesRevealed ? 'revealed' : 'hidden';
+  if (isHiding(state)) return 'hidden';
+  return state.terms.grades || isBlind(state) ? 'revealed' : 'none';
 }
 
 function reviewOf(state: RunState, review: Review): NonNullable<ReviewFrame['review']> {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
+import type { Prices } from '../analysis/usage.ts';
 import type { Given } from '../base/fact.ts';
 import type { Intent, IntentReply } from '../protocol/client.ts';
 import type { RunState } from '../run/model.ts';
 import { pageHtml } from './reviewHtml.ts';
 import { readReviewMessage } from './reviewInbox.ts';
-import type { ToHost, ToPage } from './reviewMessages.ts';
+import type { CandidateAct, ToHost, ToPage } from './reviewMessages.ts';
 import { reviewFrame, reviewRows, type Marks, type Presence, type ReviewRows } from './reviewModel.ts';
 
 /** Where VS Code finds the page again after a reload; `onWebviewPanel:hma.review` activates the extension for it. */
@@ -16,6 +17,7 @@ export interface ReviewDeps {
   /** The run that is shown now; null when there is none. */
   state(): RunState | null;
   given(): Given;
+  prices(): Prices;
   presence(): Presence;
   /** Fires after the state, the presence or the marks have changed, or another run is shown. */
   readonly onDidChange: vscode.Event<unknown>;
@@ -25,6 +27,9 @@ export interface ReviewDeps {
   openDiff(before: string, after: string): Promise<void>;
   openFiles(candidate: string): Promise<void>;
   apply(): Promise<void>;
+  /** Asks in the window's own dialogs, then does it. */
+  act(act: CandidateAct, candidate: string): Promise<void>;
+  gradeAll(): Promise<void>;
 }
 
 type ReviewIntent = Extract<Intent, { kind: 'select' | 'clearSelection' | 'revealGrades' }>;
@@ -159,6 +164,8 @@ class ReviewPage implements vscode.Disposable {
     hide: ({ candidate, on }) => this.#deps.marks.setHidden(candidate, on),
     diff: ({ before, after }) => this.#try(this.#deps.openDiff(before, after)),
     files: ({ candidate }) => this.#try(this.#deps.openFiles(candidate)),
+    act: ({ act, candidate }) => this.#try(this.#deps.act(act, candidate)),
+    gradeAll: () => this.#try(this.#deps.gradeAll()),
     apply: () => this.#try(this.#deps.apply()),
   };
 
@@ -204,7 +211,7 @@ class ReviewPage implements vscode.Disposable {
     const whole = this.#sent?.run !== state.run;
     this.#sent = rows;
     const [given, presence] = [this.#deps.given(), this.#deps.presence()];
-    const frame = reviewFrame(state, { given, presence, recordId: rows.record });
+    const frame = reviewFrame(state, { given, presence, recordId: rows.record, prices: this.#deps.prices() });
     this.#panel.title = `Final Review: ${state.terms.name}`;
     this.#post({ type: whole ? 'model' : 'rows', frame, rows: whole ? [...rows.all.values()] : rows.changed });
   }

@@ -9,7 +9,7 @@ const pageOf = (state: RunState) => {
   const made = reviewRows(state, unmarked, null);
   return {
     rows: [...made.all.values()],
-    frame: reviewFrame(state, { given: at(345), presence: present, recordId: made.record }),
+    frame: reviewFrame(state, { prices: {}, given: at(345), presence: present, recordId: made.record }),
   };
 };
 

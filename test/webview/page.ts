@@ -144,7 +144,7 @@ export class ReviewTab implements AsyncDisposable {
     const rows = reviewRows(state, given.marks ?? unmarked, before);
     this.#rows = rows;
     const presence = { ...present, banner: given.banner ?? '' };
-    const frame = reviewFrame(state, { given: at(given.minutes ?? 200), presence, recordId: rows.record });
+    const frame = reviewFrame(state, { prices: {}, given: at(given.minutes ?? 200), presence, recordId: rows.record });
     const whole = before?.run !== state.run;
     return { type: whole ? 'model' : 'rows', frame, rows: whole ? [...rows.all.values()] : rows.changed };
   }

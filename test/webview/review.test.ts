@@ -130,6 +130,37 @@ describe('deciding', () => {
     await tab.shoot('grades-light');
   });
 
+  test('what can be measured and judged is asked for; what came of it stands in the row, and graders are told apart', async () => {
+    await using tab = await open({ theme: 'light', height: 1000 });
+    const run = finishedRun({ gradesRevealed: true });
+    const [first, second, ...others] = run.archive.toReversed();
+    const scored = (score: number) => ({ verdict: { kind: 'scored', score } as const, wall: 0 });
+    const archive = [
+      ...others.toReversed(),
+      { ...second!, disqualified: { reason: 'reads the test set', who: 'Mara', wall: 0 } },
+      { ...first!, reevaluations: [scored(0.98), scored(0.96)], grade: { ...first!.grade!, grader: 'bbbbbbbb' } },
+    ];
+    const errands = [{ kind: 'reevaluate', candidate: first!.id }] as const;
+    await tab.show({ ...run, archive, errands });
+    await tab.row(first!.id).locator('.cell-candidate').click();
+    await tab.row(first!.id).getByText('0.97 ± 0.01, 2×').waitFor();
+    await tab.page.getByText('only grades of the same one compare').waitFor();
+    await tab.page.getByText(`${first!.id} is being evaluated again; 1 run left.`).waitFor();
+    await tab.shoot('measured-light');
+    for (const name of ['Re-evaluate…', 'Grade again…', 'Disqualify…', 'Grade all…'])
+      await tab.page.getByRole('button', { name }).click();
+    await tab.row(second!.id).locator('.cell-candidate').click();
+    await tab.page.getByText('Disqualified by Mara: reads the test set', { exact: true }).waitFor();
+    await tab.page.getByRole('button', { name: 'Take back the disqualification…' }).click();
+    const candidate = first!.id;
+    expect(await tab.told()).toEqual([
+      ...['reevaluate', 'regrade', 'disqualify'].map((act) => ({ type: 'act', act, candidate })),
+      { type: 'gradeAll' },
+      { type: 'act', act: 'requalify', candidate: second!.id },
+    ]);
+    expect(await tab.page.getByRole('button', { name: 'Select as final…' }).getAttribute('aria-disabled')).toBe('true');
+  });
+
   test('a person’s selection can be cleared; the history tells all of it', async () => {
     const person = selection({ candidate: 'e1', by: 'person', who: 'Mara', reason: 'smallest', gradesRevealed: true });
     await using tab = await open();

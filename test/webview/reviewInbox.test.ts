@@ -12,6 +12,8 @@ test.each([
   { type: 'diff', before: 'e1', after: 'e2' },
   { type: 'files', candidate: 'e1' },
   { type: 'apply' },
+  { type: 'act', act: 'reevaluate', candidate: 'e1' },
+  { type: 'gradeAll' },
 ])('%j is a message', (message) => expect(readReviewMessage(message)).toBe(message));
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accepted, goneOn, history, optionFacts, stateOf } from '../cli/history.ts';
+import { accepted, goneOn, history, optionFacts, stateOf, wholeRun, type At } from '../cli/history.ts';
 import { archiveAccepted } from '../../src/archive/evolve.ts';
 import { record } from '../../src/archive/order.ts';
 import { reviewFrame, reviewRows, type ReviewRows } from '../../src/window/reviewModel.ts';
@@ -9,7 +9,12 @@ import { at, began, minute, present, review, scene, selection, unmarked, type En
 
 const rowsOf = (state: RunState): ReviewRow[] => [...reviewRows(state, unmarked, null).all.values()];
 const frameOf = (state: RunState, active = 100) =>
-  reviewFrame(state, { given: at(active), presence: present, recordId: reviewRows(state, unmarked, null).record });
+  reviewFrame(state, {
+    prices: {},
+    given: at(active),
+    presence: present,
+    recordId: reviewRows(state, unmarked, null).record,
+  });
 const column = <Key extends keyof ReviewRow>(state: RunState, key: Key) => rowsOf(state).map((row) => row[key]);
 
 describe('rows', () => {
@@ -32,7 +37,8 @@ describe('rows', () => {
           at: minute,
           wall: began + minute,
         },
-        ...{ note: 'first', flags: [], code: null, reason: null, grade: null, starred: false, hidden: false },
+        ...{ note: 'first', flags: [], code: null, reason: null, grade: 'hidden', starred: false, hidden: false },
+        ...{ again: null, grader: '', disqualified: '', errand: '' },
       },
       {
         ...{ id: 'e2', order: null, state: 'rejected', author: 'B', option: 2, score: null, reported: 0.9 },
@@ -42,6 +48,7 @@ describe('rows', () => {
           flags: [],
           code: 'incorrect',
           reason: 'row 3 is wrong',
+          ...{ again: null, grader: '', disqualified: '', errand: '' },
           grade: null,
           starred: false,
           hidden: false,
@@ -126,9 +133,37 @@ describe('rows', () => {
     });
   });
 
+  test('grades of several graders name theirs; more runs of the evaluator and a disqualification go with the row', () => {
+    const grade = (id: string, grader: string): At => [
+      70_000,
+      { type: 'candidate.graded', data: { id, nonce: 'g', result: { kind: 'graded', grade: 0.4, grader } } },
+    ];
+    const again = { kind: 'scored', score: 0.46 } as const;
+    const facts: readonly At[] = [
+      ...wholeRun(),
+      [66_000, { type: 'grades.revealed', data: { who: 'kim' } }],
+      ...[grade('e5', 'aaaaaaaa11'), grade('e4', 'bbbbbbbb22')],
+      [70_000, { type: 'candidate.reevaluated', data: { id: 'e4', nonce: 'n', verdict: again } }],
+      [70_000, { type: 'candidate.disqualified', data: { id: 'e6', reason: 'forged', who: 'kim' } }],
+    ];
+    const state = stateOf(history(...facts));
+    const of = (id: string) => rowsOf(state).find((row) => row.id === id);
+    expect(of('e5')).toMatchObject({ grade: 0.4, grader: 'grader aaaaaaa', again: null, disqualified: '' });
+    expect(of('e4')).toMatchObject({ grader: 'grader bbbbbbb', again: { scored: 1, mean: 0.46, error: null } });
+    expect(of('e6')).toMatchObject({ grade: null, grader: '', disqualified: 'by kim: forged' });
+    expect(frameOf(state, 1)).toMatchObject({ graders: ['grader bbbbbbb', 'grader aaaaaaa'], standing: 'e5' });
+  });
+
+  test('a disqualified candidate is no record', () => {
+    const state = scene([{ score: 1 }, { score: 3 }]);
+    const [one, other] = state.archive;
+    const disqualified = { reason: 'forged', who: 'kim', wall: 0 };
+    expect(reviewRows({ ...state, archive: [one!, { ...other!, disqualified }] }, unmarked, null).record).toBe('e1');
+  });
+
   test('grades are on the page only after they were revealed', () => {
     const state = scene([{ score: 1, grade: 0.123 }, { score: 2 }]);
-    expect(column(state, 'grade')).toEqual([null, null]);
+    expect(column(state, 'grade')).toEqual(['hidden', null]);
     expect(column({ ...state, gradesRevealed: true }, 'grade')).toEqual([0.123, null]);
   });
 });
@@ -212,7 +247,55 @@ describe('the frame', () => {
       ...{ agents: { A: 'alpha', B: 'beta' }, options: [], explorationEnd: 345 * minute, now: minute },
       ...{ standing: null, record: null, review: null, final: null, history: [], grades: 'hidden' },
       ...{ canSelect: false, cannot: 'There is no candidate yet.', banner: '' },
+      ...{ told: [{ name: 'Time', words: '1 min so far, 0 options', warns: false }], graders: [], errands: '' },
+      work: (['A', 'B'] as const).map((agent) => ({
+        ...{ agent, options: 0, accepted: 0, rejected: 0, records: 0, tokens: '', cost: '' },
+      })),
+      acts: { reevaluate: false, grade: false, disqualify: false },
     });
+  });
+
+  test('tells how the night went: the gain, who did what, what it cost, and what needs an eye', () => {
+    const usage = {
+      responses: 2,
+      uncachedInput: 1_000_000,
+      cachedInput: 0,
+      cacheWrite: 0,
+      output: 0,
+      reasoning: 0,
+      toolCalls: 0,
+    };
+    const night = stateOf(
+      history(...wholeRun(), [
+        65_000,
+        { type: 'run.noticed', data: { level: 'warning', code: 'asleep', text: 'the disk was nearly full' } },
+      ]),
+    );
+    const [first, ...others] = night.options;
+    const told = frameOf({ ...night, options: [{ ...first!, usage: [{ ...usage, model: 'opus' }] }, ...others] }, 1);
+    expect(told.told).toEqual([
+      { name: 'Gain', words: 'rmse 0.5 → 0.3 (−40 %) from the first candidate, e1', warns: false },
+      {
+        ...{ name: 'Time', warns: false },
+        words: '1 min 5 s, 3 options; exploration ended: the experiments are used up',
+      },
+      { name: 'Cost', words: '— for 1.00M tokens; no price is known for opus (hma prices)', warns: false },
+      { name: 'Notice', words: 'the disk was nearly full', warns: true },
+    ]);
+    expect(told.work).toEqual([
+      { agent: 'A', options: 2, accepted: 3, rejected: 1, records: 2, tokens: '1.00M', cost: '—' },
+      { agent: 'B', options: 1, accepted: 2, rejected: 0, records: 1, tokens: '—', cost: '—' },
+    ]);
+  });
+
+  test('what a person can have done now is offered, and what goes on is said', () => {
+    const finished = stateOf(history(...wholeRun()));
+    expect(frameOf(finished, 1).acts).toEqual({ reevaluate: true, grade: true, disqualify: true });
+    expect(frameOf({ ...finished, phase: 'exploring' }, 1).acts).toEqual({
+      ...{ reevaluate: false, grade: false, disqualify: true },
+    });
+    const errands = [{ kind: 'grade', candidate: 'e1' }] as const;
+    expect(frameOf({ ...finished, errands }, 1).errands).toBe('e1 is being graded; 1 run left.');
   });
 
   const entries: Entry[] = [{ score: 1 }, { score: 3, by: 'B', option: 2 }, { score: 2, option: 3 }];
@@ -278,7 +361,7 @@ describe('the frame', () => {
 
   test('an absent controller is told, and why nothing can be selected', () => {
     const presence = { canIntend: false, cannot: 'The controller is away.', banner: 'Trying to reach it.' };
-    const frame = reviewFrame(scene(entries), { given: at(5), presence, recordId: null });
+    const frame = reviewFrame(scene(entries), { prices: {}, given: at(5), presence, recordId: null });
     expect(frame).toMatchObject({ canSelect: false, cannot: 'The controller is away.', banner: 'Trying to reach it.' });
   });
 

@@ -129,6 +129,9 @@ function stage(first: RunState | null = begun) {
     openDiff: note('diff'),
     openFiles: note('files'),
     apply: note('apply'),
+    prices: () => ({}),
+    act: note('act'),
+    gradeAll: note('gradeAll'),
   };
   const uri = { path: '/extension' } as never;
   return {
@@ -281,6 +284,8 @@ describe('what the page asks for', () => {
       { type: 'diff', before: 'e1', after: 'e2' },
       { type: 'files', candidate: 'e1' },
       { type: 'apply' },
+      { type: 'act', act: 'grade', candidate: 'e1' },
+      { type: 'gradeAll' },
       { type: 'toString' },
       { type: 'select', candidate: 7 },
     ];
@@ -294,6 +299,8 @@ describe('what the page asks for', () => {
       ['diff', 'e1', 'e2'],
       ['files', 'e1'],
       ['apply'],
+      ['act', 'grade', 'e1'],
+      ['gradeAll'],
     ]);
   });
 

@@ -19,7 +19,7 @@ const pageOf = (state: RunState, marks: Marks = unmarked) => {
   const made = reviewRows(state, marks, null);
   return {
     rows: [...made.all.values()],
-    frame: reviewFrame(state, { given: at(60), presence: present, recordId: made.record }),
+    frame: reviewFrame(state, { prices: {}, given: at(60), presence: present, recordId: made.record }),
   };
 };
 

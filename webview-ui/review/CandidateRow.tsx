@@ -21,6 +21,7 @@ export function CandidateRow(
     row.id === hovered ? 'hovered' : '',
     isMarked ? 'marked' : '',
     row.hidden ? 'is-hidden' : '',
+    row.disqualified === '' ? '' : 'is-disqualified',
   ];
   const go =
     (cell: CellId) =>
@@ -86,6 +87,7 @@ function Content(props: {
         {(places.get(row.id) ?? []).map((each) => (
           <span class={`place place-${each}`}>{placeWords[each]}</span>
         ))}
+        {row.disqualified !== '' && <span class="place">Disqualified</span>}
       </>
     );
   }

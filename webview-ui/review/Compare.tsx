@@ -14,6 +14,7 @@ interface Props {
 
 /** Which of the rows have the best value of a column; none where all are equal or the column has no better. */
 function bestOf(column: Column, rows: readonly ReviewRow[], frame: ReviewFrame): ReadonlySet<string> {
+  if (column.id === 'grade' && frame.graders.length > 0) return new Set(); // of several graders: they don't compare
   if (!['score', 'reported', 'quality', 'change', 'grade'].includes(column.id)) return new Set();
   const keys = rows.flatMap((row) => {
     const key = column.key(row, frame);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ReviewFrame, ReviewRow, ToHost } from '../../src/window/reviewMessages.ts';
+import type { CandidateAct, ReviewFrame, ReviewRow, ToHost } from '../../src/window/reviewMessages.ts';
 import { Ask } from '../kit/Ask.tsx';
 import { Agent, Star } from '../kit/icons.tsx';
 import { columns, sayAt, type Scene } from './columns.ts';
@@ -31,7 +31,10 @@ export function Details(props: Props) {
     );
   }
   const candidate = row.state === 'accepted';
-  const why = candidate ? (frame.canSelect ? '' : frame.cannot) : 'A rejected experiment can’t be selected.';
+  const why =
+    (candidate ? '' : 'A rejected experiment can’t be selected.') ||
+    (row.disqualified === '' ? '' : 'It is disqualified.') ||
+    (frame.canSelect ? '' : frame.cannot);
   const toFocus = (): void => document.querySelector<HTMLElement>('.details .select-final')?.focus();
   return (
     <aside class="details" aria-label={`Details of ${nameOf(row)}`}>
@@ -48,6 +51,12 @@ export function Details(props: Props) {
       {row.code !== null && (
         <p class="failure">
           Rejected, {row.code.replaceAll('_', ' ')}: {row.reason}
+        </p>
+      )}
+      {row.disqualified !== '' && <p class="failure">Disqualified {row.disqualified}</p>}
+      {row.errand !== '' && (
+        <p class="errand" role="status">
+          {row.errand}
         </p>
       )}
       {row.note !== null && <p class="note">{row.note}</p>}
@@ -85,6 +94,7 @@ export function Details(props: Props) {
         </div>
       )}
       {candidate && <Diffs {...props} row={row} />}
+      {candidate && <Acts {...{ frame, row, post }} />}
       <div class="buttons small">
         {candidate && (
           <button type="button" onClick={() => post({ type: 'files', candidate: row.id })}>
@@ -133,6 +143,12 @@ function Values({ row, scene }: { readonly row: ReviewRow; readonly scene: Scene
           {row.origin ? ` of run ${row.origin.run}` : `, at ${sayAt(row.at)}`}
         </dd>
       </div>
+      {row.grade === 'hidden' && (
+        <div>
+          <dt>Grade</dt>
+          <dd>hidden until it is revealed</dd>
+        </div>
+      )}
       {row.bytes !== null && (
         <div>
           <dt>Size</dt>
@@ -149,6 +165,32 @@ function Values({ row, scene }: { readonly row: ReviewRow; readonly scene: Scene
         </div>
       )}
     </dl>
+  );
+}
+
+/** What can be found out about a candidate, or said of it, now; nothing that would be refused is offered. */
+function Acts({ frame, row, post }: Pick<Props, 'frame' | 'post'> & { readonly row: ReviewRow }) {
+  const { acts } = frame;
+  const [graded, out] = [typeof row.grade === 'number' || row.grade === 'hidden', row.disqualified !== ''];
+  const offered: readonly (readonly [act: CandidateAct, words: string, title: string] | false)[] = [
+    acts.reevaluate && ['reevaluate', 'Re-evaluate…', 'More runs of the evaluator; their mean stands beside the score'],
+    acts.grade && [graded ? 'regrade' : 'grade', graded ? 'Grade again…' : 'Grade…', 'By the hidden grader'],
+    acts.disqualify &&
+      (out
+        ? ['requalify', 'Take back the disqualification…', 'It can be chosen again']
+        : ['disqualify', 'Disqualify…', 'It is no longer standing, record or final; the reason stays on record']),
+  ];
+  const shown = offered.filter((one) => one !== false);
+  if (shown.length === 0) return null;
+  return (
+    <div class="buttons small" role="group" aria-label="Measure and judge">
+      <span class="buttons-title">Measure and judge</span>
+      {shown.map(([act, words, title]) => (
+        <button type="button" title={title} onClick={() => post({ type: 'act', act, candidate: row.id })}>
+          {words}
+        </button>
+      ))}
+    </div>
   );
 }
 

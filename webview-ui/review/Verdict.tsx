@@ -6,6 +6,7 @@ import type { ReviewFrame, ReviewRow, ToHost } from '../../src/window/reviewMess
 import { Ask } from '../kit/Ask.tsx';
 import { Agent } from '../kit/icons.tsx';
 import { sayAt } from './columns.ts';
+import { Night } from './Night.tsx';
 import { authorOf, nameOf, valueOf } from './pageModel.ts';
 
 /** What each outcome of the final review means, for people who see the word for the first time. */
@@ -76,6 +77,18 @@ export function Verdict({ frame, byId, onActive, post }: Props) {
           )}
         </Fact>
       </dl>
+      <Night frame={frame} />
+      {frame.graders.length > 0 && (
+        <p class="aside">
+          The grades come from {frame.graders.join(' and ')}: only grades of the same one compare. Grade all again to
+          have them from one.
+        </p>
+      )}
+      {frame.errands !== '' && (
+        <p class="banner" role="status">
+          {frame.errands}
+        </p>
+      )}
     </header>
   );
 }
@@ -186,6 +199,15 @@ function RunActions({ frame, post }: { readonly frame: ReviewFrame; post: (messa
         {frame.final?.by === 'person' && (
           <button type="button" data-asks="clear" aria-expanded={asking === 'clear'} onClick={() => setAsking('clear')}>
             Clear selection…
+          </button>
+        )}
+        {frame.acts.grade && (
+          <button
+            type="button"
+            title="By the hidden grader, those without a grade"
+            onClick={() => post({ type: 'gradeAll' })}
+          >
+            Grade all…
           </button>
         )}
         {frame.grades === 'hidden' && frame.final && (

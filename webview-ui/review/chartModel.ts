@@ -79,6 +79,7 @@ export function chartModel(given: {
   const x = scaleLinear([0, endOf(frame)], [margin.left, width - margin.right]);
   const y = valueScale(values, canLog && given.scale === 'log').range([height - margin.bottom, margin.top]);
   const points = shown.map(({ row, value }) => ({ row, value, x: x(row.at), y: y(value) }));
+  const fit = points.filter(({ row }) => row.disqualified === '');
   const path = line<{ x: number; y: number }>(
     (point) => point.x,
     (point) => point.y,
@@ -90,8 +91,8 @@ export function chartModel(given: {
   };
   return {
     ...{ points, canLog },
-    standing: extended(points),
-    record: extended(recordPoints(points, frame)),
+    standing: extended(fit),
+    record: extended(recordPoints(fit, frame)),
     marks: { A: marksOf(points, 'A'), B: marksOf(points, 'B'), other: marksOf(points, null) },
     handoffs: frame.options.map(({ number, agent, from }) => ({ at: x(from), agent, label: String(number) })),
     thresholds: frame.metric.thresholds.map(({ name, score }) => ({ at: y(score), label: name })),

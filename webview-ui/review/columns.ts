@@ -1,3 +1,4 @@
+import { sayMean } from '../../src/analysis/repeatsWords.ts';
 import { sayBytes, sayClock, sayScore } from '../../src/base/numbers.ts';
 import type { ReviewFrame, ReviewRow } from '../../src/window/reviewMessages.ts';
 import { authorOf, nameOf, placesOf, placeWords } from './pageModel.ts';
@@ -6,12 +7,14 @@ import { authorOf, nameOf, placesOf, placeWords } from './pageModel.ts';
 export const columnIds = [
   'candidate',
   'score',
+  'again',
   'reported',
   'author',
   'option',
   'quality',
   'change',
   'grade',
+  'grader',
   'flags',
   'size',
   'age',
@@ -60,6 +63,8 @@ export function sayAge(ms: number): string {
 
 /** What a row has to say of itself besides its numbers: why it failed, remarks that stay with it. */
 export const flagWords = (row: ReviewRow): string[] => [
+  ...(row.errand === '' ? [] : [row.errand]),
+  ...(row.disqualified === '' ? [] : [`disqualified ${row.disqualified}`]),
   ...(row.code === null ? [] : [`rejected: ${row.code.replaceAll('_', ' ')}`]),
   ...row.flags.map((flag) => flag.replaceAll('_', ' ')),
 ];
@@ -84,6 +89,14 @@ export const columns: readonly Column[] = [
     downFirst: higher,
     text: (row) => say(row.score),
     there: (frame) => !blind(frame) || frame.grades === 'revealed',
+  },
+  {
+    ...numeric,
+    ...{ id: 'again', width: 10, label: () => 'Again' },
+    key: (row) => row.again?.mean ?? null,
+    downFirst: higher,
+    text: (row) => (row.again === null ? '' : `${sayMean(row.again)}, ${row.again.scored}×`),
+    there: (_, rows) => rows.some((row) => row.again !== null),
   },
   {
     ...numeric,
@@ -126,10 +139,17 @@ export const columns: readonly Column[] = [
   {
     ...numeric,
     ...{ id: 'grade', width: 7, label: () => 'Grade' },
-    key: (row) => row.grade,
+    key: (row) => (typeof row.grade === 'number' ? row.grade : null),
     downFirst: higher,
-    text: (row) => say(row.grade),
+    text: ({ grade }) => (typeof grade === 'string' ? grade : say(grade)),
     there: ({ grades }) => grades === 'revealed',
+  },
+  {
+    ...base,
+    ...{ id: 'grader', width: 9, label: () => 'By' },
+    key: (row) => row.grader || null,
+    text: (row) => row.grader,
+    there: ({ graders }) => graders.length > 0,
   },
   {
     ...base,

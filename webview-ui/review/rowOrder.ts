@@ -41,7 +41,7 @@ function isOfKind(row: ReviewRow, kind: RowFilter['kind']): boolean {
     case 'rejected':
       return row.state === kind;
     case 'flagged':
-      return row.flags.length > 0;
+      return row.flags.length > 0 || row.disqualified !== '';
     case 'starred':
       return row.starred;
   }
