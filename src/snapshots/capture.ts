@@ -61,9 +61,13 @@ async function attemptCapture(request: CaptureRequest, root: Folder, tools: Capt
   const session = new CaptureSession(request, root, tools);
   try {
     const found = await survey(walk);
+    const latest = ignore === undefined && (await session.isLatest(found));
+    if (latest) return latest;
     await session.read(found);
     if (ignore === undefined) expectSame(found, await survey(walk));
-    return await session.commit();
+    const snapshot = await session.commit();
+    if (ignore === undefined) tools.cache.rememberLatest(found, snapshot);
+    return snapshot;
   } finally {
     await session.end();
     await ignore?.close();
@@ -98,6 +102,14 @@ class CaptureSession {
     this.#request = request;
     this.#root = root;
     this.#tools = tools;
+  }
+
+  /** The latest snapshot, when the tree is still the one that it holds, and its large files are there. */
+  async isLatest(found: Survey): Promise<Snapshot | false> {
+    const latest = this.#tools.cache.sameAsLatest(found);
+    if (latest === undefined) return false;
+    for (const node of found.nodes) if (node.stamp.bytes > LARGE_BYTES && !(await this.#unchanged(node))) return false;
+    return latest;
   }
 
   async read(found: Survey): Promise<void> {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import type { Folder } from './folders.ts';
-import { sameStamp, type Stamp } from './walk.ts';
+import type { Snapshot } from './port.ts';
+import { sameStamp, sameSurvey, type Stamp, type Survey } from './walk.ts';
 
 /*
  * Which files need not be read again. A file is taken as unchanged when its stamp (device, inode, size, mode, mtime, ctime) is the one
@@ -65,6 +66,7 @@ const rememberedSchema = z.tuple([
 export class StatCache {
   readonly #file: string;
   readonly #entries: Map<string, Remembered>;
+  #latest: { readonly found: Survey; readonly snapshot: Snapshot } | undefined;
 
   /** Reads the file; one that is missing, cut or altered counts as empty. */
   constructor(file: string) {
@@ -76,6 +78,21 @@ export class StatCache {
   unchanged(path: string, stamp: Stamp): Remembered | undefined {
     const known = this.#entries.get(path);
     return known !== undefined && sameStamp(known.stamp, stamp) && isSettled(known) ? known : undefined;
+  }
+
+  /**
+   * The latest snapshot, if a walk found the very tree that it holds, each file settled. One walk is enough for that: whatever was written
+   * meanwhile, this is a tree that was there whole.
+   */
+  sameAsLatest(found: Survey): Snapshot | undefined {
+    if (this.#latest === undefined || !sameSurvey(this.#latest.found, found)) return undefined;
+    const settled = found.nodes.every(({ kind, path, stamp }) => kind === 'folder' || this.unchanged(path, stamp));
+    return settled ? this.#latest.snapshot : undefined;
+  }
+
+  /** Keeps what a walk found and the snapshot that was made of it, in memory alone. */
+  rememberLatest(found: Survey, snapshot: Snapshot): void {
+    this.#latest = { found, snapshot };
   }
 
   /** The blob last seen at a path, changed or not. It is in the repository, so equal bytes need not be sent again. */
@@ -105,6 +122,7 @@ export class StatCache {
 
   /** Forgets everything, after the repository turned out not to have what it should. */
   clear(): void {
+    this.#latest = undefined;
     this.#entries.clear();
     rmSync(this.#file, { force: true });
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   closeSync,
   constants,
   openSync,
@@ -137,6 +138,30 @@ describe('unchanged files are not read again, changed ones always are', () => {
   test('settled files come from the cache, also in a new process', async () =>
     expect(await withForgedCache(true)).toBe('bbbb'));
   test('files younger than the margin are read again', async () => expect(await withForgedCache(false)).toBe('aaaa'));
+
+  test('a settled tree that is still the latest one is walked once; whatever comes, goes or changes is seen', async () => {
+    later();
+    const points: string[] = [];
+    const { workspace, taken } = await rig(
+      { a: 'one', 'd/b': 'two', run: { run: 'three' } },
+      { crashPoint: (name) => void points.push(name) },
+    );
+    const first = await taken();
+    points.length = 0;
+    expect(await taken()).toEqual(first);
+    expect(points).toEqual(['snapshot.begin', 'snapshot.ref']);
+    const contents = new Set([first.contentHash]);
+    for (const change of [
+      () => write(workspace, { 'd/c': 'new' }),
+      () => rmSync(join(workspace, 'a')),
+      () => chmodSync(join(workspace, 'run'), 0o644),
+      () => renameSync(join(workspace, 'd'), join(workspace, 'e')),
+    ]) {
+      change();
+      contents.add((await taken()).contentHash);
+    }
+    expect(contents.size).toBe(5);
+  });
 
   test('a change that keeps size and mtime is seen, whatever way it is made', async () => {
     later();
