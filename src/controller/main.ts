@@ -21,7 +21,7 @@ import { startModelWatch } from './modelWatch.ts';
 import { startMonitors } from './monitors.ts';
 import { notificationFor, notify } from './notifier.ts';
 import { protocolVersion, type Endpoint } from '../protocol/client.ts';
-import { giveMemoryBack } from './memory.ts';
+import { giveMemoryBackSoon } from './memory.ts';
 import type { Room } from './room.ts';
 import { serveAgents, serveClients } from './servers.ts';
 
@@ -69,7 +69,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const { room, lease, clientSocket } = booted.value;
   const { recorder } = room;
-  giveMemoryBack();
+  giveMemoryBackSoon();
   const gate = new Gate(room);
   let clients = 0;
   const leave = async (code: number): Promise<void> => {

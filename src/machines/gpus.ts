@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** A GPU as nvidia-smi tells of it; null is what it can't or mayn't tell. Memory in MiB, utilization in percent. */
 export interface Gpu {
@@ -46,6 +48,9 @@ export async function listGpuProcesses(): Promise<GpuProcess[] | null> {
 
 /** Rows of an nvidia-smi query; free text comes last, since it may hold commas. Null when it isn't there, fails or hangs. */
 function query(what: readonly string[]): Promise<string[][] | null> {
+  // a spawn that only finds nothing costs milliseconds, and idle sessions are looked at all night
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  if (!folders.some((folder) => existsSync(join(folder, 'nvidia-smi')))) return Promise.resolve(null);
   return new Promise((resolve) => {
     const options = { timeout: timeoutMs, killSignal: 'SIGKILL', env: { ...process.env, LC_ALL: 'C' } } as const;
     execFile('nvidia-smi', [...what, '--format=csv,noheader,nounits'], options, (failed, stdout) => {

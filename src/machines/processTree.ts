@@ -43,6 +43,8 @@ export interface Look {
   readonly known?: KnownProcesses;
   /** Called at once for each member that is seen, so that it can be stopped before it forks again. */
   readonly onSight?: (one: LiveProcess) => void;
+  /** False: members are known by descent alone, and no environment is read. Enough to watch a tree whose orphans come to the reaper; not to end one. */
+  readonly byMarker?: boolean;
 }
 
 /** A member of a tree, with its command line (at most 200 characters). */
@@ -71,7 +73,7 @@ export function membersOf(tree: ProcessTree, look: Look = {}): TreeMember[] {
   for (const wrapper of tree.supervisors.filter((one) => isAlive(one)))
     for (const pid of childrenOf(wrapper.pid)) takeAt(pid);
   if (tree.tier === 'uid' && tree.uid !== undefined) listByUid(tree.uid).forEach(take);
-  const all = scan(tree, known, take);
+  const all = scan(tree, { known, byMarker: look.byMarker ?? true }, take);
   const parents = new Set(tree.supervisors.filter((one) => isAlive(one)).map((one) => one.pid));
   if (tree.root && isAlive(tree.root)) parents.add(tree.root.pid);
   close(all, { hit, parents, take });
@@ -80,7 +82,11 @@ export function membersOf(tree: ProcessTree, look: Look = {}): TreeMember[] {
 }
 
 /** One pass over /proc, newest first: takes what is the root, in the root's session or group, known from before, or carries the marker. */
-function scan(tree: ProcessTree, known: KnownProcesses, take: (one: LiveProcess) => boolean): Map<number, LiveProcess> {
+function scan(
+  tree: ProcessTree,
+  { known, byMarker }: { readonly known: KnownProcesses; readonly byMarker: boolean },
+  take: (one: LiveProcess) => boolean,
+): Map<number, LiveProcess> {
   const all = new Map<number, LiveProcess>();
   const root = tree.root;
   // the kernel keeps a session's number while anything is in it; a new process with the root's pid means the session is gone
@@ -94,7 +100,7 @@ function scan(tree: ProcessTree, known: KnownProcesses, take: (one: LiveProcess)
       known.get(pid) === one.start;
     // what began before the root is not of its tree, and need not be searched for the marker
     const older = root !== undefined && Number(one.start) < Number(root.start);
-    if (ours || (!older && carriesMarker(pid, tree.nonce))) take(one);
+    if (ours || (byMarker && !older && carriesMarker(pid, tree.nonce))) take(one);
   }
   return all;
 }

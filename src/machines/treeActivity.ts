@@ -1,7 +1,7 @@
 import { listGpuProcesses, listGpus } from './gpus.ts';
 import { outputLength } from './outputLog.ts';
 import { membersOf, type ProcessTree } from './processTree.ts';
-import { processAt } from './processes.ts';
+import { isAlive, processAt } from './processes.ts';
 
 /** Signs of life of a whole tree, to be compared with an earlier look: any difference in `cpuMs`, `outputBytes` or `processes` is activity. */
 export interface TreeActivity {
@@ -15,7 +15,7 @@ export interface TreeActivity {
 
 /** Looks at a tree's activity; `dir` is its runner folder. Asks nvidia-smi, which may take a second. */
 export async function treeActivity(tree: ProcessTree, dir: string): Promise<TreeActivity> {
-  const members = membersOf(tree);
+  const members = membersOf(tree, { byMarker: !tree.supervisors.some((one) => isAlive(one)) });
   const wrappers = tree.supervisors.flatMap((one) => processAt(one.pid) ?? []);
   // orphans are waited for by the reaper: their time is found there
   const cpuMs = [...members, ...wrappers].reduce((sum, one) => sum + one.cpuMs, 0);
