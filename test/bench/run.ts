@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
 
+import { endAll } from '../rig/run.ts';
 import { engineRows } from './engine.ts';
 import { gateRow } from './gate.ts';
 import { keep, tableOf, type Entry } from './history.ts';
@@ -36,23 +38,35 @@ if (unknown !== undefined)
   );
 const load = (): string => readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 2).join(' ');
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version.slice(1)}`;
-for (const [part, measure] of Object.entries(parts)) {
-  if (wanted.length > 0 && !wanted.includes(part)) continue;
+// everything lies below one folder, by which it is found again when somebody interrupts: nothing of it may go on
+const place = mkdtempSync(join(realpathSync(tmpdir()), 'hma-b-'));
+process.env['TMPDIR'] = place;
+const clear = async (): Promise<void> => {
+  await endAll(place);
+  rmSync(place, { recursive: true, force: true, maxRetries: 10 });
+};
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => void clear().finally(() => process.exit(1)));
+try {
+  for (const [part, measure] of Object.entries(parts))
+    if (wanted.length === 0 || wanted.includes(part)) await take(part, measure);
+} finally {
+  await clear();
+}
+
+async function take(part: string, measure: (form: Form) => Promise<readonly Row[]>): Promise<void> {
   const before = load();
   const from = performance.now();
   console.error(`${part} …`);
   const rows = await measure(form);
-  const seconds = Math.round((performance.now() - from) / 1000);
   const entry: Entry = {
-    ...{
-      wall: new Date().toISOString(),
-      machine,
-      load: `${before} before, ${load()} after`,
-      part,
-      form,
-      seconds,
-      rows,
-    },
+    wall: new Date().toISOString(),
+    machine,
+    load: `${before} before, ${load()} after`,
+    part,
+    form,
+    seconds: Math.round((performance.now() - from) / 1000),
+    rows,
   };
   console.log(`\n${tableOf(entry)}`);
   keep(entry);
