@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { projectEnvironment, root } from '../bootstrap/environment.mjs';
 import { removeOldShared } from '../bootstrap/esbuild.mjs';
+import { packageFlags } from '../bootstrap/package.mjs';
 import { ensureInstallation } from '../hosts/installation.ts';
 
 const output = join(root, 'test-output/journeys');
@@ -18,8 +19,7 @@ export const packageExtension = async (): Promise<string> => {
   }
   removeOldShared(join(root, 'dist'), 0);
   const vsix = join(root, 'test-output/hma.vsix');
-  const flags = ['--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links', '--out', vsix];
-  await execa('vsce', ['package', ...flags], {
+  await execa('vsce', ['package', ...packageFlags(root), '--out', vsix], {
     cwd: root,
     env: projectEnvironment(),
     stdin: 'ignore',
