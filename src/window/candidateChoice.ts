@@ -8,7 +8,7 @@ import { joined, sayShown } from './runWords.ts';
 
 /**
  * Ids of the candidates that a command was called with: a row and the rows selected with it, or ids; without any the person chooses one of
- * those that fit. Empty where nothing was chosen.
+ * those that fit. Of several that are selected those that fit are meant. Empty where nothing was chosen.
  */
 export async function candidatesMeant(
   { model }: Pick<WindowRoom, 'model'>,
@@ -18,10 +18,11 @@ export async function candidatesMeant(
   // VS Code hands a tree's command the row it was called on and all that are selected
   const selected = given.slice(1).find((one): one is unknown[] => Array.isArray(one) && one.length > 0);
   const several = candidateIds(selected ?? given);
-  if (several.length > 0) return several;
   const { state } = model;
   const fitting = (state?.archive ?? []).filter(asking.fits ?? (() => true)).toReversed();
-  if (!state || fitting.length === 0) {
+  const meant = asking.fits ? several.filter((id) => fitting.some((one) => one.id === id)) : several;
+  if (meant.length > 0) return meant;
+  if (!state || fitting.length === 0 || several.length > 0) {
     const none = state?.archive.length ? 'there is no candidate to which this applies' : 'there is no candidate yet';
     void vscode.window.showInformationMessage(`HMA: ${none}.`);
     return [];

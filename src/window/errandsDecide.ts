@@ -51,17 +51,21 @@ export function gradeConfirmation(
   };
 }
 
-/** Everything that has no grade; all again where everything has one. Null without a candidate. */
+/** Everything that has no grade; all again where everything has one, or grades of several graders don't compare. Null without a candidate. */
 export function gradeAll(state: RunState): ReturnType<typeof gradeConfirmation> | null {
   if (state.archive.length === 0) return null;
   const left = state.archive.filter(({ grade }) => grade?.kind !== 'graded').map(({ id }) => id);
-  if (left.length > 0) return gradeConfirmation(state, left, false);
+  const several = gradersOf(state.archive).length > 1;
+  if (left.length > 0 && !several) return gradeConfirmation(state, left, false);
   const all = gradeConfirmation(
     state,
     state.archive.map(({ id }) => id),
     true,
   );
-  return { ...all, message: `All ${count(state.archive.length, 'candidate')} have a grade. Grade all again?` };
+  const why = several
+    ? 'There are grades of several graders'
+    : `All ${count(state.archive.length, 'candidate')} have a grade`;
+  return { ...all, message: `${why}. Grade all again?` };
 }
 
 /** What a disqualification does to this candidate. */

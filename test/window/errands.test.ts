@@ -68,7 +68,12 @@ test('grading says how much is to be done and what stays hidden; all again only 
     message: 'Grade e1, e3, e4, e6?',
     wish: { candidates: ['e1', 'e3', 'e4', 'e6'], again: false },
   });
-  const all = state(revealed, ...['e1', 'e3', 'e4', 'e6'].map((id) => graded(id, 0.5)));
+  const mixed = state(graded('e1', 0.5));
+  expect(gradeAll(mixed)).toMatchObject({
+    message: 'There are grades of several graders. Grade all again?',
+    wish: { candidates: mixed.archive.map(({ id }) => id), again: true },
+  });
+  const all = state(revealed, ...['e1', 'e3', 'e4', 'e5', 'e6'].map((id) => graded(id, 0.5)));
   expect(gradeAll(all)).toMatchObject({
     message: 'All 5 candidates have a grade. Grade all again?',
     button: 'Grade Again',

@@ -85,7 +85,7 @@ export function Verdict({ frame, byId, onActive, post }: Props) {
         </p>
       )}
       {frame.errands !== '' && (
-        <p class="banner" role="status">
+        <p class="running" role="status">
           {frame.errands}
         </p>
       )}
