@@ -12,11 +12,13 @@ const slotOf = (agents: Named, name: string): AgentSlot | null =>
 
 /**
  * The agent that begins a run which goes on from another (invariant 11): the one that did not have the last option there. Where that
- * one's agent is none of this run's, nothing had an option, or there is only one agent, the contract's first.
+ * one's agent is none of this run's, or there is only one agent, the contract's first. A run of a chain in which nothing had an option
+ * leaves the turn as it was.
  */
 export function beginner(earlier: RunState, { agents, policy }: Pick<Contract, 'agents' | 'policy'>): AgentSlot {
-  const last = earlier.options.at(-1);
-  const slot = last ? slotOf(agents, earlier.terms.agents[last.agent].name) : null;
+  const { options, terms, from } = earlier;
+  const last = options.at(-1)?.agent ?? (from === undefined ? null : otherAgent(terms.policy.first));
+  const slot = last === null ? null : slotOf(agents, terms.agents[last].name);
   return slot === null || policy.mode === 'single' ? policy.first : otherAgent(slot);
 }
 

@@ -221,4 +221,10 @@ describe('who begins', () => {
   it('is the contract’s first where nothing had an option', () => {
     expect(beginner(after([1, finished]), contract('ada', 'bob'))).toBe('B');
   });
+
+  it('is whose turn it was, where nothing had an option in a run that went on from another', () => {
+    const between = told(goneOn(earlier), finished);
+    expect(between?.terms.policy.first).toBe('A'); // bob had the last option before it
+    expect(between && beginner(between, contract('ada', 'bob'))).toBe('A');
+  });
 });
