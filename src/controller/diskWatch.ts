@@ -35,6 +35,7 @@ export class DiskWatch implements Disposable {
   readonly #room: Room;
   readonly #subscription: Disposable;
   #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
   #triedAt = -Infinity;
   #earlier: readonly EarlierRunSize[] = [];
 
@@ -81,12 +82,7 @@ export class DiskWatch implements Disposable {
   /** Counts from now on. The first look of a run is made at once and told a little later, so that short runs have none. */
   start(): this {
     const first = this.#room.recorder.state.disk.length === 0 ? this.#count().catch(() => null) : null;
-    const later = async (): Promise<void> => {
-      const begun = performance.now();
-      const sample = (await first) ?? (await this.#count());
-      this.#tell(sample);
-      this.#after(Math.max(this.#everyMs(), (performance.now() - begun) / share), () => this.measure());
-    };
+    const later = async (): Promise<void> => this.#tell((await first) ?? (await this.#count()));
     this.#after(first ? shortestMs : this.#everyMs(), later);
     return this;
   }
@@ -97,17 +93,20 @@ export class DiskWatch implements Disposable {
 
   /** Counts once, tells it, and what it means for the rest of the run. */
   async measure(): Promise<void> {
-    const begun = performance.now();
     const { pause, phase } = this.#room.recorder.state;
-    if (phase === 'finished') return;
-    if (pause === null) this.#tell(await this.#count());
-    this.#after(Math.max(this.#everyMs(), (performance.now() - begun) / share), () => this.measure());
+    if (pause === null && phase !== 'finished') this.#tell(await this.#count());
   }
 
+  /** Acts after so long, then measures for as long as the run lives: one count that fails is not the last. */
   #after(ms: number, act: () => Promise<void>): void {
-    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      act().catch((error: unknown) => this.#room.log(`disk watch: ${String(error)}`));
+      const begun = performance.now();
+      void act()
+        .catch((error: unknown) => this.#room.log(`disk watch: ${String(error)}`))
+        .finally(() => {
+          if (this.#isOver || this.#room.recorder.state.phase === 'finished') return;
+          this.#after(Math.max(this.#everyMs(), (performance.now() - begun) / share), () => this.measure());
+        });
     }, ms);
   }
 
@@ -139,7 +138,7 @@ export class DiskWatch implements Disposable {
 
   #tell(sample: Pick<DiskSample, 'bytes' | 'places'>): void {
     const { recorder } = this.#room;
-    if (recorder.state.phase === 'finished') return;
+    if (this.#isOver || recorder.state.phase === 'finished') return;
     recorder.append([{ type: 'run.measured', data: sample }]);
     const given = recorder.given();
     const news = diskNews(recorder.state, given);
@@ -166,6 +165,7 @@ export class DiskWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#subscription[Symbol.dispose]();
   }

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
 import { diskGrowth } from '../../src/analysis/disk.ts';
 import { DiskWatch } from '../../src/controller/diskWatch.ts';
@@ -20,7 +20,7 @@ const minute = 60_000;
 const MB = 1e6;
 
 /** A run's ledger and a workspace of 100 MiB on a disk of its own, at a clock that the test moves. */
-function watched() {
+function watched(failed: string[] | null = null) {
   const root = mkdtempSync(join(tmpdir(), 'hma-disk-watch-'));
   const [workspace, folder] = [join(root, 'workspace'), join(root, 'runs', '20261201-000000-aaaa')];
   for (const path of [workspace, folder]) mkdirSync(path, { recursive: true });
@@ -47,7 +47,8 @@ function watched() {
     ...{ recorder, workspace, folder, files: runFiles(folder), env: process.env, isolation: { tier: 'bubblewrap' } },
     contract: { limits: { diskFloorBytes: 20 * MB }, isolation: { ownHome: true, writable: [] } },
     log: (line: string) => {
-      throw new Error(line);
+      if (failed === null) throw new Error(line);
+      failed.push(line);
     },
   } as unknown as Room;
   const watch = new DiskWatch(room);
@@ -122,5 +123,27 @@ it.skipIf(process.getuid?.() !== 0)(
         `^1\\d\\.\\d MB are free on the disk of the workspace \\(${workspace}\\), the floor is 20.0 MB\\. Since the run's start it has taken: the workspace \\+70\\.\\d MB\\. Free some space: hma gc --all, or hma remove an earlier run \\(20261130-000000-bbbb 3\\.\\d MB\\);.* The run goes on by itself when 25.0 MB are free\\.$`,
       ),
     );
+  },
+);
+
+it.skipIf(process.getuid?.() !== 0)(
+  'counts on after a count that failed, and no more once it is disposed of',
+  async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const failed: string[] = [];
+    const { folder, recorder, watch } = watched(failed);
+    renameSync(folder, `${folder}.away`);
+    watch.start();
+    vi.advanceTimersByTime(2 * minute);
+    await vi.waitFor(() => expect(failed).toEqual([expect.stringMatching(/^disk watch: .*ENOENT/)]), 10_000);
+    renameSync(`${folder}.away`, folder);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), 10_000);
+    vi.advanceTimersByTime(10 * minute);
+    await vi.waitFor(() => expect(recorder.state.disk).toHaveLength(1), 10_000);
+    const counting = watch.measure();
+    watch[Symbol.dispose]();
+    await counting;
+    expect(recorder.state.disk).toHaveLength(1);
   },
 );
