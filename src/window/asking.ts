@@ -54,7 +54,11 @@ function commandWords(intent: Intent): readonly [string, ...string[]] | null {
     case 'revealGrades':
       return ['reveal'];
     case 'grade':
-      return ['grade', ...intent.candidates, ...(intent.again ? ['--regrade'] : [])];
+      return [
+        'grade',
+        ...(intent.candidates.length === 0 ? ['--all'] : intent.candidates),
+        ...(intent.again ? ['--regrade'] : []),
+      ];
     case 'reevaluate':
       return ['reevaluate', intent.candidate, '-n', String(intent.times)];
     case 'disqualify':

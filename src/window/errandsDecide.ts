@@ -56,7 +56,9 @@ export function gradeAll(state: RunState): ReturnType<typeof gradeConfirmation> 
   if (state.archive.length === 0) return null;
   const left = state.archive.filter(({ grade }) => grade?.kind !== 'graded').map(({ id }) => id);
   const several = gradersOf(state.archive).length > 1;
-  if (left.length > 0 && !several) return gradeConfirmation(state, left, false);
+  // named one by one they could be thousands of words of a command
+  const wish = { kind: 'grade', candidates: [], again: several || left.length === 0 } as const;
+  if (!wish.again) return { ...gradeConfirmation(state, left, false), wish };
   const all = gradeConfirmation(
     state,
     state.archive.map(({ id }) => id),
@@ -65,7 +67,7 @@ export function gradeAll(state: RunState): ReturnType<typeof gradeConfirmation> 
   const why = several
     ? 'There are grades of several graders'
     : `All ${count(state.archive.length, 'candidate')} have a grade`;
-  return { ...all, message: `${why}. Grade all again?` };
+  return { ...all, wish, message: `${why}. Grade all again?` };
 }
 
 /** What a disqualification does to this candidate. */
