@@ -17,11 +17,13 @@ import type { RunPlace } from './lookup.ts';
 
 const run = promisify(execFile);
 
-/** What never leaves a machine: tokens, half-finished HOMEs, caches, and what says that somebody looks after the run here. */
+/** What never leaves a machine: tokens, half-finished HOMEs, caches, a copy of the machine's user names, and what says that somebody looks after the run here. */
 const leftOut = [
   'sessions/*/token',
   'sessions/*/home',
   'sessions/*/tmp',
+  'sessions/*/passwd',
+  'evaluations/*/runner/passwd',
   'snapshots/cache',
   'snapshots/home',
   'endpoint.json',

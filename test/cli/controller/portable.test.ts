@@ -37,6 +37,10 @@ test('a run goes into one file and is whole elsewhere: same state, same bytes, n
   run.client[Symbol.dispose]();
   const { root, workspace } = run.folders;
   const file = join(root, 'night.tgz');
+  for (const scratch of ['sessions/option-1', 'evaluations/e1-x/runner']) {
+    mkdirSync(join(run.runFolder, scratch), { recursive: true });
+    writeFileSync(join(run.runFolder, scratch, 'passwd'), 'somebody:x:1000:1000::/home/somebody:/bin/sh\n');
+  }
   expect(await exportRun(placeOf(run), file)).toMatchObject({ ok: true });
   expect(await exportRun(placeOf(run), file)).toMatchObject({ ok: false, refusal: { code: 'exists' } });
   const cutOff = AbortSignal.abort();
@@ -47,7 +51,7 @@ test('a run goes into one file and is whole elsewhere: same state, same bytes, n
   );
   const listed = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' });
   expect(listed).toMatch(/ledger-1\.jsonl/);
-  expect(listed).not.toMatch(/token|keeper\.json|endpoint/);
+  expect(listed).not.toMatch(/token|keeper\.json|endpoint|passwd/);
   const secret = readFileSync(join(run.runFolder, 'sessions/option-1/token'), 'utf8');
   expect(execFileSync('tar', ['-xzOf', file], { maxBuffer: 1e9 }).includes(secret)).toBe(false);
 
