@@ -158,6 +158,9 @@ async function sendIntent(connection: MessageConnection, closed: Promise<void>, 
   return intentSchema.parse(reply);
 }
 
+/** Parts of the state that a controller of an earlier version doesn't tell: a run keeps the version that it began with. */
+const withoutThem = { disk: [] } as const satisfies Partial<RunState>;
+
 /** Folds events in order, each once; those that overtake the answer to `attach` wait for it. */
 function fold(base: RunState | null, onEvent: OnEvent | undefined) {
   let state = base;
@@ -177,7 +180,7 @@ function fold(base: RunState | null, onEvent: OnEvent | undefined) {
       else step(event);
     },
     begin(reply: AttachReply): void {
-      if (reply.state) state = reply.state;
+      if (reply.state) state = { ...withoutThem, ...reply.state };
       reply.missed.forEach(step);
       early?.forEach(step);
       early = null;
