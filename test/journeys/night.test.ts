@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FrameLocator } from 'playwright-core';
@@ -12,6 +12,15 @@ import { scriptedTask, startWithEarlierVersion } from './scriptedTask.ts';
 
 const hold = { hold: true };
 
+/** A program that signs in as Codex does, but at once. */
+const signsIn = `#!/bin/sh
+case "$*" in
+  *--version*) echo 'codex-cli 1.0.0' ;;
+  *login*) mkdir -p "$HOME/.codex" && echo '{"OPENAI_API_KEY":"k"}' > "$HOME/.codex/auth.json" ;;
+esac
+`;
+const keyless = { CODEX_API_KEY: undefined, OPENAI_API_KEY: undefined };
+
 // A night in which much goes wrong, and the morning after it. The agents do step by step what is written here, so that each moment lasts
 // until the test has seen it. Each test goes on where the one before it ended.
 describe('a person looks after a run', () => {
@@ -20,9 +29,14 @@ describe('a person looks after a run', () => {
   let journey: Journey;
   let window: Workbench;
 
+  const bin = join(tmpdir(), `hma-night-${process.pid}`, 'bin');
+
   beforeAll(async () => {
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'codex'), signsIn, { mode: 0o755 });
     journey = await startJourney({
-      ...{ name: 'night', theme: 'dark', size: { width: 1280, height: 900 }, env: clock.env },
+      ...{ name: 'night', theme: 'dark', size: { width: 1280, height: 900 } },
+      env: { ...clock.env, ...keyless, PATH: `${bin}:${process.env['PATH']}` },
       settings: { 'files.autoSave': 'off' },
       prepare: scriptedTask({
         A: {
@@ -32,7 +46,10 @@ describe('a person looks after a run', () => {
         },
         B: { 2: [{ submit: '3' }, { submit: 'invalid:no number' }, { submit: '0.5' }, hold], default: [hold] },
         candidate: null,
-        contract: { name: 'numbers', policy: { cap: 5 }, budgets: { total: '20m', review: '5m' } },
+        contract: {
+          ...{ name: 'numbers', policy: { cap: 5 }, budgets: { total: '20m', review: '5m' } },
+          grade: { command: [process.execPath, 'evaluate.mjs'], timeout: '20s' },
+        },
       }),
     });
     window = journey.window;
@@ -213,6 +230,7 @@ describe('a person looks after a run', () => {
     await window.choose(candidates().row('e5'), 'Compare Selected Candidates');
     await tab('e2 ↔ e3, e5 (2 files)').waitFor();
     await window.page.locator('.multiDiffEntry').nth(1).waitFor();
+    await window.shot('night-compare');
     await window.command('View: Close All Editors');
   });
 
@@ -283,6 +301,70 @@ describe('a person looks after a run', () => {
     await window.notification(/The run is over. e1 is the final candidate, selected by the reviewer alpha/);
     await window.status('HMA: final e1').waitFor();
     await window.shot('night-review');
+    await window.command('Notifications: Clear All Notifications');
+  });
+
+  test('after the end a candidate is evaluated again, and the mean stands beside its score', async () => {
+    await window.command('HMA: Re-evaluate…');
+    await window.quick.pick(/^e3, 3 /);
+    await window.quick.shown('HMA: Re-evaluate e3');
+    await window.quick.type('0');
+    await expect.poll(() => window.quick.message(), { timeout: patience }).toBe('A whole number from 1 to 1000.');
+    await window.quick.type('2');
+    await window.quick.accept();
+    await window.notification(/e3: 3 ± 0 over 2 more runs; its score stays 3\./);
+    await candidates()
+      .row(/^Candidate e3, 3, record, again 3 ± 0/)
+      .waitFor();
+    await page.locator('.grid .row[data-row="e3"]', { hasText: '3 ± 0, 2×' }).waitFor();
+    await window.command('Notifications: Clear All Notifications');
+  });
+
+  test('grades are made from the review page, and stay hidden until they are revealed, which is recorded', async () => {
+    await page.getByRole('button', { name: 'Grade all…' }).click();
+    const dialog = window.dialog('Grade e2?');
+    await dialog.waitFor();
+    expect(await dialog.innerText()).toContain('Grades stay hidden until somebody reveals them.');
+    await dialog.getByRole('button', { name: 'Grade', exact: true }).click();
+    await window.answer(/1 candidate graded/, 'Reveal Grades…');
+    const sure = window.dialog('Reveal the hidden grades?');
+    await sure.getByRole('button', { name: 'Reveal and Record' }).click();
+    await candidates()
+      .row(/^Candidate e2, 2, grade 2, starred/)
+      .waitFor();
+    await page.getByRole('columnheader', { name: 'Grade' }).waitFor();
+    expect(recorded(journey)!.events.filter(({ type }) => type === 'grades.revealed')).toHaveLength(1);
+  });
+
+  test('a candidate is disqualified from the page, and can be chosen again when that is taken back', async () => {
+    await page.locator('.grid .row[data-row="e3"] .cell-candidate').click();
+    await page.getByRole('button', { name: 'Disqualify…' }).click();
+    await window.quick.shown('HMA: Disqualify e3');
+    await window.quick.type('It guesses.');
+    await window.quick.accept();
+    await candidates()
+      .row(/^Candidate e3, 3, disqualified, again 3 ± 0/)
+      .waitFor();
+    await page.locator('.verdict', { hasText: /Record\s*#2 e2/ }).waitFor();
+    await window.shot('night-measured');
+    await window.command('HMA: Take Back the Disqualification…');
+    await window.quick.pick(/^e3, /);
+    await window.quick.shown('HMA: e3 Can Be Chosen Again');
+    await window.quick.type('It does not.');
+    await window.quick.accept();
+    await candidates()
+      .row(/^Candidate e3, 3, record/)
+      .waitFor();
+  });
+
+  test('an agent is signed in from the window, in a terminal of its own, and signed out again', async () => {
+    await window.command('HMA: Sign In an Agent…');
+    await window.quick.pick(/Codex, not signed in/);
+    await window.notification(/codex is signed in for HMA/);
+    expect(existsSync(join(journey.home, 'logins/codex/.codex/auth.json'))).toBe(true);
+    await window.command('HMA: Sign Out an Agent…');
+    await window.quick.pick(/Codex, signed in/);
+    await window.notification(/hma has forgotten the login of Codex/);
     await window.command('Notifications: Clear All Notifications');
   });
 
@@ -367,6 +449,6 @@ describe('a person looks after a run', () => {
       .row(/^Final Review, skipped, the run was stopped/)
       .waitFor();
     expect(existsSync(join(journey.workspace, '.hma/owner.json'))).toBe(true);
-    expect(await rowsOf('Run')).toContainEqual(expect.stringMatching(/^Option 1 · alpha \| stopped/));
+    expect(await rowsOf('Run')).toContainEqual(expect.stringMatching(/^1 · alpha \| 2\/5 · stopped/));
   });
 });
