@@ -18,7 +18,8 @@ export function errandWords({ errands }: Pick<RunState, 'errands'>): ReadonlyMap
     const again = own.filter(({ kind }) => kind === 'reevaluate').length;
     const atWork = first?.candidate === id ? first.kind : null;
     const parts = [
-      again > 0 && `${atWork === 'reevaluate' ? 'evaluating again' : 'waits to be evaluated again'}, ${again} to go`,
+      again > 0 &&
+        (atWork === 'reevaluate' ? `evaluating again, ${again} to go` : `waits for ${count(again, 'more run')}`),
       own.length > again && (atWork === 'grade' ? 'being graded' : 'waits to be graded'),
     ];
     words.set(id, parts.filter(Boolean).join(', '));

@@ -100,16 +100,17 @@ test('what came of it: mean beside the score, grades only once they are revealed
 });
 
 test('errands: the first in line is at work, the others wait', () => {
-  const errands = (['reevaluate', 'reevaluate', 'grade', 'grade'] as const).map((kind, index) => ({
+  const errands = (['reevaluate', 'reevaluate', 'grade', 'grade', 'reevaluate'] as const).map((kind, index) => ({
     kind,
-    candidate: ['e1', 'e1', 'e1', 'e3'][index] ?? '',
+    candidate: ['e1', 'e1', 'e1', 'e3', 'e4'][index] ?? '',
   }));
   const asked = state([70_000, { type: 'errands.wanted', data: { errands, by: 'kim' } }]);
   expect([...errandWords(asked)]).toEqual([
     ['e1', 'evaluating again, 2 to go, waits to be graded'],
     ['e3', 'waits to be graded'],
+    ['e4', 'waits for 1 more run'],
   ]);
-  expect(sayErrands(asked)).toBe('e1 is being evaluated again; 4 runs left.');
+  expect(sayErrands(asked)).toBe('e1 is being evaluated again; 5 runs left.');
   expect(sayErrands(over)).toBe('');
 });
 
