@@ -26,6 +26,8 @@ const config: KnipConfig = {
     'getfacl',
     'nvidia-smi',
     'gcc',
+    'unshare',
+    'truncate',
   ],
   ignoreUnresolved: ['./evaluate.sh'],
 };

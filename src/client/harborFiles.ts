@@ -7,7 +7,7 @@ import picomatch from 'picomatch';
 import { topOf } from '../machines/bubblewrap.ts';
 import { isOfSystem } from '../task/paths.ts';
 import { readDockerfile, type DockerfileRead } from './dockerfile.ts';
-import { isWithin } from './importTask.ts';
+import { isWithin } from '../base/folders.ts';
 
 /** Where a file of the image comes from: a file of the task's folder, or a text that a step of its making wrote. */
 export type ImageFile = { readonly copy: string } | { readonly text: string };

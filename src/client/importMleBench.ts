@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { ok, type Result } from '../base/result.ts';
 import { medalThresholds } from '../task/medals.ts';
 import type { Failure } from './failure.ts';
-import { importFailure, hiddenBeside, isWithin, shipped, sourceFolder, type ImportedTask } from './importTask.ts';
+import { isWithin } from '../base/folders.ts';
+import { importFailure, hiddenBeside, shipped, sourceFolder, type ImportedTask } from './importTask.ts';
 import { reviewFor } from './setupWrite.ts';
 
 type Direction = 'maximize' | 'minimize';

@@ -1,7 +1,8 @@
 import { constants, existsSync, lstatSync, realpathSync } from 'node:fs';
 import { copyFile, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
+import { isWithin } from '../base/folders.ts';
 import { ok, refused, type Result } from '../base/result.ts';
 import { failure, type Failure } from './failure.ts';
 import type { ImportedContract } from './importContract.ts';
@@ -29,12 +30,6 @@ export const hiddenBeside = (workspace: string): string => join(dirname(workspac
 /** A refusal of an import, as a command tells it. */
 export const importFailure = (code: string, what: string, fix: string): { ok: false; refusal: Failure } =>
   refused(failure('refused', code, { what, fix }));
-
-/** Whether a path lies at or below a folder. Both absolute. */
-export const isWithin = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith('../'));
-};
 
 /** The task's folder, real; refuses one that isn't there, and one that agents would get to see as or in their workspace. */
 export function sourceFolder(named: string, workspace: string): Result<string, Failure> {

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { nesting } from '../base/folders.ts';
 import { sayLength } from '../base/numbers.ts';
 import { absolutePath, findProgram } from '../base/program.ts';
 import { gpuDriver } from '../machines/gpus.ts';
 import { liesOn, type SilentMount } from '../machines/silentMounts.ts';
-import { isWithin } from './importTask.ts';
 import { compareVersions } from './agentLook.ts';
 import type { PreflightItem } from './preflight.ts';
 
@@ -70,15 +70,14 @@ const textOf = (file: string): string => {
 
 /** A state folder and a workspace that lie in one another: agents work beside what no agent may see, or beneath what is hidden from them. */
 export function placeItems(workspace: string, home: string): PreflightItem[] {
-  const real = existsSync(home) ? realpathSync(home) : home;
-  const inside = isWithin(workspace, real);
-  if (!inside && !isWithin(real, workspace)) return [];
+  const nested = nesting(workspace, home);
+  if (nested === null) return [];
   return [
     {
       topic: 'disk',
       state: 'bad',
       code: 'state_in_workspace',
-      what: inside ? 'the state folder lies in this folder' : 'this folder lies in the state folder',
+      what: nested === 'state' ? 'the state folder lies in this folder' : 'this folder lies in the state folder',
       detail: `${home}: runs, candidates and secrets are kept there, which no agent may see.`,
       fix: 'Set HMA_HOME (or state: in hma.yaml) to a folder elsewhere.',
     },

@@ -26,6 +26,7 @@ import { roomToStart } from './disks.ts';
 import type { KeeperRecord } from './keeperProtocol.ts';
 import { beginner } from '../run/goOn.ts';
 import { lookBack, usuallyStatedIn } from './lookBack.ts';
+import { fitPlace } from './startPlace.ts';
 import { newRunId, runFiles, runFolderOf } from '../ledger/places.ts';
 import { installRuntime, type Runtime } from './runtime.ts';
 
@@ -46,6 +47,10 @@ export interface StartRefusal {
     | 'broken_ledger'
     | 'contract'
     | 'workspace'
+    /** State folder and workspace lie in one another. */
+    | 'state_in_workspace'
+    /** There is no git. */
+    | 'git'
     /** The earlier run that was to be gone on from: still running, of another folder, from elsewhere, damaged, or measured otherwise. */
     | 'from_not_over'
     | 'from_elsewhere'
@@ -104,6 +109,8 @@ export async function startRun(given: {
 }): Promise<Result<StartedRun, StartRefusal>> {
   const workspace = await realpath(given.workspace);
   const { from, statedIn = usuallyStatedIn } = given;
+  const place = await fitPlace({ ...given, workspace });
+  if (!place.ok) return place;
   const agreed = await agreedContract({ ...given, workspace, statedIn });
   if (!agreed.ok) return agreed;
   const wall = Date.now();

@@ -21,7 +21,7 @@ export type RejectionCode =
   | 'not_your_turn';
 
 /** A remark on a candidate that stays with it. */
-export type Flag = 'out_of_range' | 'protected_changed' | 'evaluator_warned' | 'verdict_not_isolated';
+export type Flag = 'out_of_range';
 
 /** One run of the evaluator for an experiment; `control` runs judge the evaluator itself on files known to work. */
 export interface Evaluation {

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,7 @@ import { inTime } from '../../src/base/inTime.ts';
 import { budgetItem, nightOf } from '../../src/cli/night.ts';
 import { preflight, type PreflightItem } from '../../src/client/preflight.ts';
 import { gitItem, gpuItems, mountItems, placeItems } from '../../src/client/preflightLooks.ts';
+import { fitPlace } from '../../src/controller/startPlace.ts';
 import type { DryRun } from '../../src/controller/dryRun.ts';
 import { liesOn, silentMounts } from '../../src/machines/silentMounts.ts';
 import type { Contract } from '../../src/task/model.ts';
@@ -82,6 +83,17 @@ test('a state folder and a workspace that lie in one another are no place for a 
   expect(placeItems(folder, join(folder, 'state'))).toMatchObject([{ state: 'bad', code: 'state_in_workspace' }]);
   expect(placeItems(join(folder, 'work'), folder)).toMatchObject([{ state: 'bad', code: 'state_in_workspace' }]);
   expect(placeItems(join(folder, 'work'), join(folder, 'work-state'))).toEqual([]);
+});
+
+test('no run starts there, nor where there is no git', async () => {
+  const folder = realpathSync(tempFolder());
+  symlinkSync(folder, join(folder, 'link'));
+  const start = (home: string, env: NodeJS.ProcessEnv = process.env) =>
+    fitPlace({ workspace: join(folder, 'work'), home: join(folder, home), env });
+  for (const home of ['work/new/state', 'link/work/state', 'link'])
+    expect(await start(home)).toMatchObject({ refusal: { reason: 'state_in_workspace' } });
+  expect(await start('link/work-state')).toMatchObject({ ok: true });
+  expect(await start('state', { PATH: folder })).toMatchObject({ refusal: { reason: 'git' } });
 });
 
 describe('what hangs is told, and keeps nothing waiting', () => {

@@ -82,7 +82,13 @@ describe.runIf(tiersHere.includes('bubblewrap'))('hma init --harbor', () => {
     expect(made.out).toMatch(/RUN apt-get update && apt-get install -y bash[^]*TOKEN/);
     expect(room.files()).toEqual(['OBJECTIVE.md', 'hma.yaml', 'lib/prefix', 'word.sh']);
     const beside = `${room.workspace}.hidden`;
-    expect(room.files(beside)).toEqual(['evaluate.mjs', 'task.json', 'tests/test.sh', 'tests/wanted']);
+    expect(room.files(beside)).toEqual([
+      'evaluate.mjs',
+      'image/orig/extra.txt',
+      'task.json',
+      'tests/test.sh',
+      'tests/wanted',
+    ]);
     for (const folder of [room.workspace, beside])
       for (const file of room.files(folder)) expect(readFileSync(join(folder, file), 'utf8')).not.toContain(solution);
     const { contract, warnings } = await room.contract();

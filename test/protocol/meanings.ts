@@ -90,9 +90,6 @@ const reviewOutcomes: Readonly<Record<ReviewOutcome, string>> = {
 
 const flags: Readonly<Record<Flag, string>> = {
   out_of_range: 'the score lies outside the range that the contract names',
-  protected_changed: 'reserved: no version writes it yet',
-  evaluator_warned: 'reserved: no version writes it yet',
-  verdict_not_isolated: 'reserved: no version writes it yet',
 };
 
 const tiers: Readonly<Record<Tier, string>> = {

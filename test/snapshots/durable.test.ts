@@ -30,7 +30,7 @@ function leftOvers(dir: string): string[] {
 }
 
 describe('killed at any point, a capture leaves what a later one can use', () => {
-  const capturing = snapshotCrashPoints.filter((name) => !name.startsWith('snapshot.restore'));
+  const capturing = snapshotCrashPoints.filter((name) => !/^snapshot\.(?:restore|adopt)\./.test(name)); // adopting: adopt.test.ts
   test.each(capturing)('%s', async (killAt) => {
     const { workspace, dir } = await rig(files);
     const request: CaptureRequest = { root: workspace, include: ['.'], kind: 'candidate', ref: 'e1' };

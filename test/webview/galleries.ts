@@ -35,7 +35,7 @@ export function entriesOf(length: number, minutes = 340): Entry[] {
       };
     const score = Number((0.985 - 0.22 * Math.exp(-index / (length / 3)) - 0.03 * noise(index + 7)).toFixed(4));
     const reported = Number((score + 0.01 * (noise(index + 3) - 0.4)).toFixed(3));
-    const flags = index % 13 === 4 ? (['evaluator_warned'] as const) : [];
+    const flags = index % 13 === 4 ? (['out_of_range'] as const) : [];
     return {
       ...common,
       score,

@@ -34,6 +34,12 @@ export const starts: Readonly<Record<StartRefusal['reason'], Explanation>> = {
     means: 'The workspace, or something that the run needs of it, is not there.',
     you: 'Mount or put it back.',
   },
+  state_in_workspace: {
+    means:
+      'The state folder lies in the workspace, where agents could change it; or the workspace in the state folder.',
+    you: '`HMA_HOME`, or `state` in `hma.yaml`: a folder elsewhere.',
+  },
+  git: { means: 'git, with which candidates are kept, was not found on PATH.', you: 'Install git 2.36 or newer.' },
   from_not_over: {
     means: 'The run that `hma run --from` names is not over.',
     you: '`hma resume` it and wait, or `hma stop` it.',
