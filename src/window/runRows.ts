@@ -71,7 +71,7 @@ export function runRows(
 function runRow(scene: RunScene): TreeRow {
   const { state } = scene;
   const name = oneLine(state.terms.name, 60);
-  const description = joined(sayPhase(state), sayWinner(state), state.pauseAfter && 'pauses at the next handoff');
+  const description = joined(sayWinner(state), sayPhase(state), state.pauseAfter && 'pauses at the next handoff');
   return row({
     ...{ id: state.run, label: name, description, icon: runIcon(state), context: 'run', expand: 'expanded' },
     spoken: `Run ${name}, ${description}, ${count(state.options.length, 'option')}, ${count(state.archive.length, 'candidate')}`,

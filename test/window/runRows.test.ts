@@ -57,7 +57,7 @@ const evaluating = (when: number, id: string): At => [
 
 test('a run that is over: options, handoffs with what they ended, and the review', () => {
   expect(seen(rowsOf(state(...wholeRun()), 65_000))).toEqual([
-    '[pass-filled] houses | finished · e5 0.3 by bob',
+    '[pass-filled] houses | e5 0.3 by bob · finished',
     '  [check] 1 · ada | 2/2 · cap · best 0.4, improved the record · 19 s',
     '    [arrow-circle-up] e1 | 0.5 · new record · ridge',
     '    [circle-slash] e2 | rejected, invalid: row 3 is empty',
