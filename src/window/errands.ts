@@ -37,6 +37,7 @@ async function reevaluate(room: WindowRoom, given: readonly unknown[]): Promise<
   if (!state || ids.length === 0) return;
   const text = await vscode.window.showInputBox({
     ...{ title: `HMA: Re-evaluate ${ids.join(', ')}`, prompt: reevaluationPrompt(state, ids), value: '5' },
+    ignoreFocusOut: true,
     validateInput: (words) => {
       const read = readTimes(words);
       return 'why' in read ? read.why : undefined;
@@ -76,6 +77,7 @@ async function disqualify(room: WindowRoom, given: readonly unknown[], undo: boo
   const reason = await vscode.window.showInputBox({
     title: undo ? `HMA: ${ids.join(', ')} Can Be Chosen Again` : `HMA: Disqualify ${ids.join(', ')}`,
     prompt: undo ? 'Why? The reason stays on record.' : disqualifyPrompt(state, ids),
+    ignoreFocusOut: true, // the page that it was asked from may take the focus back
     validateInput: (text) => (text.trim() === '' ? 'A reason is needed; it is kept for the record.' : undefined),
   });
   if (reason === undefined) return;

@@ -19,7 +19,10 @@ export async function shootDeciding({ camera, home }: Studio, window: Workbench,
   await camera.take('finished', window);
   await cell(final!).click();
   await camera.take('review-details', window);
+  await window.page.setViewportSize({ ...usual, height: 960 }); // for the README: from what won to the table
+  await page.locator('main').evaluate('scrollTo(0, 0)');
   await camera.picture('review', window);
+  await window.page.setViewportSize(usual);
 
   const mark = (id: string) => page.locator(`.grid .row[data-row="${id}"] [data-cell="mark"]`);
   await mark(other).click();
