@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -31,7 +31,12 @@ export interface Call {
   readonly input?: string;
 }
 
-/** A temporary machine of one case: a workspace, a state folder, a HOME; removed afterwards. */
+const git = (process.env['PATH'] ?? '')
+  .split(':')
+  .map((folder) => join(folder, 'git'))
+  .find((file) => existsSync(file));
+
+/** A temporary machine of one case: a workspace, a state folder, a HOME, git alone on PATH; removed afterwards. */
 export class Place {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'hma-bad-')));
   readonly workspace = join(this.root, 'houses');
@@ -40,6 +45,7 @@ export class Place {
 
   constructor() {
     for (const folder of [this.workspace, this.home, this.user, join(this.user, 'bin')]) mkdirSync(folder);
+    if (git !== undefined) symlinkSync(git, join(this.user, 'bin/git'));
   }
 
   /** Writes a file of the workspace, or an absolute one; answers its path. */

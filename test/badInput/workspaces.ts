@@ -97,19 +97,38 @@ export const workspaces: BadInputs = {
       give: (place) => place.hma(['gc'], { cwd: place.user }),
     }),
     command(
-      'a state folder that is a file',
-      'HMA_HOME=/work/houses/model.py hma run',
-      ["can't be written", 'HMA_HOME'],
+      'a state folder in the workspace',
+      'HMA_HOME=/work/houses/state hma run',
+      ['lies in the workspace', 'HMA_HOME'],
       {
         exit: 1,
         give: (place) => {
           place.write('hma.yaml', smallest);
           place.write('eval.py', '');
-          const file = place.write('model.py', '');
-          return place.hma(['run', '--detach'], { env: { HMA_HOME: file } });
+          place.write('model.py', '');
+          return place.hma(['run', '--detach'], { env: { HMA_HOME: join(place.workspace, 'state') } });
         },
       },
     ),
+    command('no git on PATH', 'PATH=/usr/games hma run', ['candidates are kept with git', 'Install git'], {
+      exit: 1,
+      give: (place) => {
+        place.write('hma.yaml', smallest);
+        place.write('eval.py', '');
+        place.write('model.py', '');
+        return place.hma(['run', '--detach'], { env: { PATH: place.home } });
+      },
+    }),
+    command('a state folder that is a file', 'HMA_HOME=/work/ada/notes.txt hma run', ["can't be written", 'HMA_HOME'], {
+      exit: 1,
+      give: (place) => {
+        place.write('hma.yaml', smallest);
+        place.write('eval.py', '');
+        place.write('model.py', '');
+        const file = place.write(join(place.user, 'notes.txt'), '');
+        return place.hma(['run', '--detach'], { env: { HMA_HOME: file } });
+      },
+    }),
     command(
       'a state folder below a file',
       'HMA_HOME=/work/houses/model.py/x hma secrets set KEY',
