@@ -30,7 +30,10 @@ const byWords: readonly (readonly [RegExp, FailureReason])[] = [
     /context (?:window|length)|prompt is too long|maximum number of tokens|token count .*exceeds|exceeds? .*\bcontext\b|context_length_exceeded/iu,
     'context_overflow',
   ],
-  [/insufficient[_ ](?:quota|balance)|credit balance|exceeded your current quota|usage limit/iu, 'usage_limit'],
+  [
+    /insufficient[_ ](?:quota|balance)|credit balance|exceeded your current quota|usage limit|rate.limit|(?:tokens|requests) per min/iu,
+    'usage_limit',
+  ],
   [
     /(?:invalid|incorrect|expired|missing) (?:api )?key|api key not valid|API_KEY_INVALID|unauthenticated|not logged in/iu,
     'login_expired',

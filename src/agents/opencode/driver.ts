@@ -6,7 +6,10 @@ import { fieldsOf, numberOf } from '../fields.ts';
 import { parseJsonLine } from '../jsonLine.ts';
 import { errorText, failureLine, type OpencodeFailure } from './said.ts';
 
-/** Failed calls of the model in a row after which the session is given up: opencode itself would try for ever. */
+/**
+ * Failed calls of the model in a row, or errors with no tool used in between, after which the session is given up: opencode itself would
+ * try for ever, and compact a context that stays full for ever.
+ */
 const mostFailures = 4;
 
 /** Time from the polite signal to opencode until it is killed, ms: of what it leaves behind, the runner takes care. */
@@ -23,6 +26,7 @@ export const opencodeDriver: Driver = async (drive, session) => {
   child.stdin.on('error', () => undefined); // it ended while we wrote: its exit tells
   child.stdin.end(drive.prompt);
   let failures = 0;
+  let errors = 0;
   let failure: OpencodeFailure | null = null;
   const stop = (): void => {
     child.kill('SIGTERM');
@@ -32,7 +36,11 @@ export const opencodeDriver: Driver = async (drive, session) => {
     session.print(line);
     const event = fieldsOf(parseJsonLine(line));
     if (event['type'] === 'step_finish') failures = 0;
-    if (event['type'] === 'error') failure = failureOf(event);
+    if (event['type'] === 'tool_use') errors = 0;
+    if (event['type'] !== 'error') return;
+    failure = failureOf(event);
+    errors += 1;
+    if (errors >= mostFailures) stop();
   });
   createInterface({ input: child.stderr, crlfDelay: Infinity }).on('line', (line) => {
     const error = streamError(line);

@@ -20,5 +20,4 @@ faultCases(qwenUnderTest, rig, [
   ['529', { kind: 'raw', status: 529, body: '{"error":{"message":"Overloaded"}}' }, 'overloaded'],
   ['a context that is full', { kind: 'context_overflow' }, 'context_overflow'],
   ['a stream that is cut', { kind: 'cut', when: 'within' }, 'network'],
-  ['a connection that is cut', { kind: 'cut', when: 'before' }, 'network'],
 ]);
