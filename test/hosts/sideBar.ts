@@ -101,11 +101,11 @@ export class View {
 
 const escape = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** Opens the menu of the right mouse button on something and gives its entry of that name. */
-export const contextMenu = async (page: Page, on: Locator, entry: string | RegExp): Promise<Locator> => {
+/** Opens the menu of the right mouse button on something and gives its entry of that name; waits for that as long as `ms`. */
+export const contextMenu = async (page: Page, on: Locator, entry: string | RegExp, ms: number): Promise<Locator> => {
   await on.click({ button: 'right', timeout: patience });
   const item = page.locator('.monaco-menu').getByRole('menuitem', { name: entry }).first();
-  await item.waitFor({ timeout: patience });
+  await item.waitFor({ timeout: ms });
   return item;
 };
 

@@ -159,8 +159,8 @@ export class Workbench implements AsyncDisposable {
     // an editor that has just opened may take the focus, and the menu goes; a click right after it opened is taken for the opening one, and it stays
     const gone = () => this.page.locator('.monaco-menu').first().waitFor({ state: 'hidden', timeout: 2000 });
     await until(`"${String(entry)}" to be chosen from a menu`, async () => {
-      const item = await contextMenu(this.page, on, entry);
-      if (await happens(item.click({ timeout: 5000 }).then(gone))) return true;
+      const chosen = contextMenu(this.page, on, entry, 5000).then((item) => item.click({ timeout: 5000 }));
+      if (await happens(chosen.then(gone))) return true;
       await this.page.keyboard.press('Escape');
       return false;
     });
@@ -231,10 +231,10 @@ export class Workbench implements AsyncDisposable {
    * A notification in the notification centre, which is opened for it: with the smoke-test driver VS Code shows no toasts.
    * Waits for it.
    */
-  async notification(words: string | RegExp): Promise<Locator> {
+  async notification(words: string | RegExp, ms = patience): Promise<Locator> {
     await this.#openNotifications();
     const item = this.page.locator('.notifications-center .notification-list-item').filter({ hasText: words }).first();
-    await item.waitFor({ timeout: patience });
+    await item.waitFor({ timeout: ms });
     return item;
   }
 
@@ -248,9 +248,12 @@ export class Workbench implements AsyncDisposable {
 
   async #openNotifications() {
     const centre = this.page.locator('.notifications-center.visible');
-    if (await centre.isVisible()) return;
-    await this.page.locator(String.raw`#status\.notifications`).click({ timeout: patience });
-    await centre.waitFor({ timeout: patience });
+    // the button opens and closes: a click beside something else that opens it, or one that gets lost, is made good by another
+    await until('the notification centre to be open', async () => {
+      if (await centre.isVisible()) return true;
+      await this.page.locator(String.raw`#status\.notifications`).click({ timeout: patience });
+      return happens(centre.waitFor({ timeout: 3000 }));
+    });
   }
 
   /** Presses a button of a notification. The centre may hide when the focus moves, so it is opened again as needed. */
