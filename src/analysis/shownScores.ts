@@ -1,6 +1,7 @@
 import type { Candidate } from '../archive/model.ts';
 import type { RunState } from '../run/model.ts';
 import { isBetter } from '../task/quality.ts';
+import { repeatsOf, type Repeats } from './repeats.ts';
 
 type Scored = Pick<RunState, 'archive' | 'terms'>;
 
@@ -24,6 +25,15 @@ export function shownGrade(
   if (grade === null) return null;
   if (grade.kind === 'ungraded') return 'failed';
   return gradesRevealed ? grade.grade : 'hidden';
+}
+
+/** The later runs of the evaluator on a candidate, as people may see them: in blind tasks only with the grades. */
+export function shownRepeats(
+  { terms, gradesRevealed }: Pick<RunState, 'terms' | 'gradesRevealed'>,
+  { reevaluations }: Pick<Candidate, 'reevaluations'>,
+): Repeats | null {
+  if (!reevaluations || (terms.feedback === 'blind' && !gradesRevealed)) return null;
+  return repeatsOf(reevaluations);
 }
 
 /** Which candidates were a new record when they came, by the shown scores, and which one holds it now. */

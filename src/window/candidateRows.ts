@@ -1,6 +1,6 @@
 import { gradersOf } from '../analysis/graders.ts';
 import { sayMean } from '../analysis/repeatsWords.ts';
-import { recordsOf, shownScore } from '../analysis/shownScores.ts';
+import { recordsOf, shownScore, shownRepeats } from '../analysis/shownScores.ts';
 import type { Candidate } from '../archive/model.ts';
 import { authorName, sayOption } from '../archive/origin.ts';
 import { oneLine } from '../base/oneLine.ts';
@@ -8,7 +8,7 @@ import { count, sayWord } from '../base/words.ts';
 import type { RunState } from '../run/model.ts';
 import type { AgentSlot } from '../task/model.ts';
 import { compareScores } from '../task/quality.ts';
-import { errandWords, sayGrade, shownRepeats } from './candidateStory.ts';
+import { errandWords, sayGrade } from './candidateStory.ts';
 import { showFiles } from './runRowsExperiment.ts';
 import { candidateMarks, joined, sayShown, type CandidateMark } from './runWords.ts';
 import { row, type RowIcon, type TreeRow } from './treeRow.ts';

@@ -1,3 +1,4 @@
+import { shownRepeats } from '../analysis/shownScores.ts';
 import { gradersOf } from '../analysis/graders.ts';
 import { sayRepeats } from '../analysis/repeatsWords.ts';
 import type { Candidate } from '../archive/model.ts';
@@ -6,7 +7,7 @@ import { sayBytes, sayClock, sayScore } from '../base/numbers.ts';
 import { oneLine } from '../base/oneLine.ts';
 import { sayWord } from '../base/words.ts';
 import type { RunState } from '../run/model.ts';
-import { errandWords, sayDisqualified, sayGrade, shownRepeats } from './candidateStory.ts';
+import { errandWords, sayDisqualified, sayGrade } from './candidateStory.ts';
 import { sayShown } from './runWords.ts';
 import { mdText } from './treeRow.ts';
 

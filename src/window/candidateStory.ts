@@ -1,5 +1,4 @@
 import { graderOf, sayGrader } from '../analysis/graders.ts';
-import { repeatsOf, type Repeats } from '../analysis/repeats.ts';
 import { shownGrade } from '../analysis/shownScores.ts';
 import type { Candidate } from '../archive/model.ts';
 import { sayLength, sayScore } from '../base/numbers.ts';
@@ -33,15 +32,6 @@ export function sayErrands({ errands }: Pick<RunState, 'errands'>): string {
   if (!first) return '';
   const what = first.kind === 'grade' ? 'is being graded' : 'is being evaluated again';
   return `${first.candidate} ${what}; ${count(errands.length, 'run')} left.`;
-}
-
-/** The later runs of the evaluator on a candidate, as people may see them: in blind tasks only with the grades. */
-export function shownRepeats(
-  { terms, gradesRevealed }: Pick<RunState, 'terms' | 'gradesRevealed'>,
-  { reevaluations }: Pick<Candidate, 'reevaluations'>,
-): Repeats | null {
-  if (!reevaluations || (terms.feedback === 'blind' && !gradesRevealed)) return null;
-  return repeatsOf(reevaluations);
 }
 
 /** A candidate's grade in words, with its grader where the run has grades of several; empty without one. */

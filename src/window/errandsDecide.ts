@@ -1,3 +1,4 @@
+import { shownRepeats } from '../analysis/shownScores.ts';
 import { gradersOf } from '../analysis/graders.ts';
 import { repeatsOf } from '../analysis/repeats.ts';
 import { sayRepeats } from '../analysis/repeatsWords.ts';
@@ -5,7 +6,7 @@ import { sayScore } from '../base/numbers.ts';
 import { count } from '../base/words.ts';
 import { finalCandidate } from '../review/selection.ts';
 import type { RunState } from '../run/model.ts';
-import { evaluationLength, sayCostOfRuns, shownRepeats } from './candidateStory.ts';
+import { evaluationLength, sayCostOfRuns } from './candidateStory.ts';
 import type { Confirmation } from './controlsWords.ts';
 import type { Wish } from './room.ts';
 

@@ -1,5 +1,5 @@
 import { graderOf, gradersOf, sayGrader } from '../analysis/graders.ts';
-import { shownGrade } from '../analysis/shownScores.ts';
+import { shownGrade, shownRepeats } from '../analysis/shownScores.ts';
 import type { Prices } from '../analysis/usage.ts';
 import type { Candidate } from '../archive/model.ts';
 import { standing } from '../archive/order.ts';
@@ -12,7 +12,7 @@ import type { RunState } from '../run/model.ts';
 import { explorationEndsAt } from '../run/schedule.ts';
 import type { Metric } from '../task/model.ts';
 import { anchoredLinearQuality, isBetter } from '../task/quality.ts';
-import { errandWords, isHiding, sayDisqualified, sayErrands, shownRepeats } from './candidateStory.ts';
+import { errandWords, isHiding, sayDisqualified, sayErrands } from './candidateStory.ts';
 import { toldOf, workOf } from './reviewNight.ts';
 import type { ReviewFrame, ReviewRow } from './reviewMessages.ts';
 

@@ -454,5 +454,8 @@ describe('a person looks after a run', () => {
       .row(/^Final Review, skipped, the run was stopped/)
       .waitFor();
     expect(await rowsOf('Run')).toContainEqual(expect.stringMatching(/^1 · alpha \| 2\/5 · stopped/));
+    // its controller leaves after a while, and the workspace is free
+    const owned = () => existsSync(join(journey.workspace, '.hma/owner.json'));
+    await expect.poll(owned, { timeout: patience }).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { sayRepeats } from '../../analysis/repeatsWords.ts';
+import { shownRepeats } from '../../analysis/shownScores.ts';
 import { sayScore } from '../../base/numbers.ts';
 import { count } from '../../base/words.ts';
 import { failure } from '../../client/failure.ts';
@@ -86,6 +87,8 @@ async function errand(desk: Desk, wish: Wish, options: RunOptions): Promise<numb
 function outcomeLines(state: RunState, wish: Wish, desk: Desk): string[] {
   const again = wish.kind === 'reevaluate' && state.archive.find(({ id }) => id === wish.candidate);
   if (!again || !again.reevaluations) return candidatesPage(state, state.archive, paperOf(desk));
+  if (shownRepeats(state, again) === null)
+    return [`${again.id} was evaluated again; this task is blind: hma reveal shows scores, and that is recorded`];
   return [`${again.id}: ${sayRepeats(again.reevaluations)}; the score that counts stays ${sayScore(again.score)}`];
 }
 

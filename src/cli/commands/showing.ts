@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 
 import { loadPrices } from '../../agents/priceFile.ts';
-import { shownGrade, shownScore } from '../../analysis/shownScores.ts';
+import { shownGrade, shownRepeats, shownScore } from '../../analysis/shownScores.ts';
 import { costOf, sumOf } from '../../analysis/usage.ts';
 import { sayCosts, sayUsage } from '../../analysis/usageWords.ts';
-import { repeatsOf } from '../../analysis/repeats.ts';
 import { sayRepeats } from '../../analysis/repeatsWords.ts';
 import type { Candidate } from '../../archive/model.ts';
 import { authorName } from '../../archive/origin.ts';
@@ -153,7 +152,7 @@ function showReport(shown: Shown) {
     reason: rejected?.reason ?? null,
     score: candidate ? shownScore(state, candidate) : null,
     grade: typeof grade === 'number' ? grade : null,
-    again: candidate?.reevaluations ? repeatsOf(candidate.reevaluations) : null,
+    again: candidate ? shownRepeats(state, candidate) : null,
     disqualified: candidate?.disqualified?.reason ?? null,
     marks: wordsFor(state, candidate),
     ...madeBy(shown),
@@ -200,7 +199,10 @@ function showLines(shown: Shown, desk: Desk): string[] {
     ...line('score', score === null ? null : sayScore(score)),
     ...line('reported', reported === null ? null : sayScore(reported)),
     ...line('grade', sayGrade(candidate ? shownGrade(state, candidate) : null)),
-    ...line('again', candidate?.reevaluations ? sayRepeats(candidate.reevaluations) : null),
+    ...line(
+      'again',
+      candidate?.reevaluations && shownRepeats(state, candidate) ? sayRepeats(candidate.reevaluations) : null,
+    ),
     ...line(
       'disqualified',
       candidate?.disqualified

@@ -125,7 +125,9 @@ function runLines(scene: Scene, known: RunEvent): string[] {
     }
     case 'candidate.reevaluated': {
       const { id, verdict } = known.data;
-      const said = verdict.kind === 'scored' ? sayScore(verdict.score) : sayWord(verdict.kind);
+      const { terms, gradesRevealed } = scene.after;
+      const hides = verdict.kind === 'scored' && terms.feedback === 'blind' && !gradesRevealed;
+      const said = hides ? 'score hidden' : verdict.kind === 'scored' ? sayScore(verdict.score) : sayWord(verdict.kind);
       return [stamped(scene, `${pad(id, 4)} evaluated again: ${said}`)];
     }
     case 'message.sent':
